@@ -32,7 +32,7 @@ PYTEST := -m pytest -q --maxfail 8
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
-FEATURES := aerolane aerolane:dynamic-config aerolane:metrics aerolane:prometheus aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
+FEATURES := aerolane aerolane:dynamic-config aerolane:metrics aerolane:prometheus aerolane:serialization aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -71,7 +71,7 @@ lint: $(TOOLS)/.ready ## formats and lints
 .PHONY: test-rust
 test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cluster, or on AEROSPIKE_HOST=host:port)
 	$(CARGO) test --workspace --locked
-	$(CARGO) test --locked -p aerolane --features metrics,prometheus --test exporters
+	$(CARGO) test --locked -p aerolane --features metrics,prometheus,serialization --test exporters --test serialization
 
 .PHONY: wheel
 wheel: $(TOOLS)/.ready ## the Python wheels: client, embedded cluster, and the client for a free-threaded Python where one is found
@@ -178,8 +178,13 @@ bench-counts: ## heap allocations and instructions per operation, against the ac
 .PHONY: docs
 docs: $(DOCS)/.ready ## spelling, and the documentation site in target/site; broken links and missing pages are errors
 	$(DOCS)/bin/codespell docs examples python crates tests *.md mkdocs.yml Makefile
+	$(DOCS)/bin/python docs/links.py --offline
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir $(abspath $(TARGET))/site
 	@echo $(TARGET)/site/index.html
+
+.PHONY: links
+links: ## every link to another site (needs the network; `make docs` checks those within the project)
+	$(PYTHON) docs/links.py
 
 PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import socket
 import sys
@@ -10,7 +11,7 @@ import threading
 import weakref
 
 import pytest
-from conftest import LOOPS, eventually, eventually_async
+from conftest import LOOPS, eventually, eventually_async, logged
 
 from aerolane import Client, Key, native
 from aerolane.exceptions import AerospikeError, ClientClosedError
@@ -51,6 +52,27 @@ def descriptors():
 def test_one_loop_after_the_other(client, keys, factory):
     for _ in range(5):
         run(factory, read(client, keys))
+
+
+def test_many_loops_are_warned_of_once(connect, keys, factory):
+    """Each costs connections: a program that makes one for each request should know."""
+    client = connect()
+    with logged("aerolane.client", level=logging.WARNING) as lines:
+        for _ in range(25):
+            run(factory, read(client, keys[:1]))
+        eventually(lambda: lines)
+        # Records come in order: what is logged later is not behind this one.
+        run(factory, read(client, keys[:1]))
+    (line,) = lines
+    assert "10 event loops" in line and "SyncClient" in line
+
+
+def test_a_few_loops_are_not_warned_of(connect, keys, factory):
+    client = connect()
+    with logged("aerolane.client", level=logging.WARNING) as lines:
+        for _ in range(9):
+            run(factory, read(client, keys[:1]))
+    assert lines == []
 
 
 def test_sockets_are_closed_with_their_loop(client, keys, factory):

@@ -239,7 +239,7 @@ def test_policies():
             assert (batch.allow_inline, batch.concurrency) == (False, Concurrency.PARALLEL)
         assert (query.max_concurrent_nodes, query.record_queue_size) == (3, 9)
     assert Behavior.DEFAULT.write_policy().max_retries == 0
-    with pytest.raises(TypeError, match="must be one of writes"):
+    with pytest.raises(TypeError, match="must be a kind of write"):
         behavior.write_policy(AP, READ)
 
 

@@ -474,7 +474,7 @@ def test_a_missing_record(client, key):
     assert error.is_client_error is False
     assert error.in_doubt is False
     assert error.node
-    assert str(error).startswith("Key not found [KEY_NOT_FOUND_ERROR 2, node ")
+    assert str(error).startswith(f"Key not found [KEY_NOT_FOUND_ERROR 2, {key!r}, node ")
     assert pickle.loads(pickle.dumps(error)).node == error.node
 
 

@@ -227,3 +227,73 @@ with SyncClient(os.environ["AEROSPIKE_HOST"]) as client:
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == "refused: ClientError True\n{'a': 1}\n{'a': 1}\n"
+
+
+RECONNECTS = """
+import asyncio, os, sys
+from aerolane import Client, Key, SyncClient
+
+key, kind = Key("test", "forks", 3), sys.argv[1]
+client = (SyncClient if kind == "sync" else Client)(os.environ["AEROSPIKE_HOST"], after_fork="reconnect")
+
+def run(result):
+    return result if kind == "sync" else asyncio.run(awaited(result))
+
+async def awaited(result):
+    return await result
+
+def read():
+    if kind == "sync":
+        return client.create_session().get(key).bins
+    async def main():
+        return (await client.create_session().get(key)).bins
+    return asyncio.run(main())
+
+def in_child(work):
+    child = os.fork()
+    if not child:
+        try:
+            print(work(), flush=True)
+        except RuntimeError as error:
+            print("refused:", error, flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+# Not before it has been connected: a forgotten connect() is told as without a fork.
+in_child(read)
+if kind == "sync":
+    client.connect()
+    client.create_session().put(key, {"a": 1})
+else:
+    client.connect_blocking()
+    client.native.put_blocking(key, {"a": 1})
+in_child(read)
+in_child(lambda: (client.native.get_blocking(key).bins, in_child(read)))
+print(client.native.get_blocking(key).bins, flush=True)
+run(client.close())
+in_child(read)
+"""
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_client_that_reconnects_after_a_fork(program, kind):
+    folder, env = program()
+    command = [sys.executable, "-c", RECONNECTS, kind]
+    run = subprocess.run(command, cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    before, child, grandchild, in_between, parent, after = run.stdout.splitlines()
+    assert before.startswith("refused: the client") and after.startswith("refused: the client")
+    assert [child, grandchild, parent] == ["{'a': 1}"] * 3
+    assert in_between == "({'a': 1}, None)"
+
+
+def test_what_a_client_may_do_after_a_fork():
+    with pytest.raises(ValueError, match='after_fork is "retry", it must be "error" or "reconnect"'):
+        SyncClient("localhost", after_fork="retry")
+
+
+def test_the_program_that_reconnects(program):
+    folder, env = program("after_fork.py")
+    command = [sys.executable, "after_fork.py"]
+    run = subprocess.run(command, cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "{'age': 31}\n" * 2), run.stderr

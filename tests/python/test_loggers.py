@@ -138,3 +138,22 @@ def test_names_of_loggers():
     with pytest.raises(TypeError):
         loggers.SdkLoggers()
     assert aerolane.loggers.refresh_log_levels is native.refresh_log_levels
+
+
+def test_slow_operations_are_logged(heard, new_cluster, connect, key):
+    """With what was slow, but neither key nor value."""
+    cluster = new_cluster(nodes=1)
+    client = connect(cluster.seeds, native.ClientPolicy(slow_operation_threshold=50))
+    client.put_blocking(key, {"a": "the value"})
+    with cluster.inject("delay", 0.2, on="write"):
+        client.put_blocking(key, {"a": "the value"})
+
+    def slow():
+        return [record for record in heard if "slow operation" in record.getMessage()]
+
+    eventually(slow)
+    (record,) = slow()
+    text = record.getMessage()
+    assert record.levelno == logging.WARNING and record.name.startswith("aerolane")
+    assert all(part in text for part in ("namespace=test", f"set={key.set_name}", "attempts=1", "127.0.0.1:")), text
+    assert "the value" not in text and repr(key.value) not in text

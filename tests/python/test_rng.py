@@ -81,7 +81,7 @@ def test_empty_ranges_are_refused():
         lambda: rng.randrange(0),
         lambda: rng.randrange(-1),
     ):
-        with pytest.raises(ValueError, match="there is no number"):
+        with pytest.raises(ValueError, match=r"is empty|at least 1"):
             empty()
     for wrong in (-1, 2**64):
         with pytest.raises(OverflowError):

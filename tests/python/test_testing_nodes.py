@@ -4,7 +4,7 @@ import pytest
 from conftest import eventually
 
 from aerolane import Key, SyncClient, native
-from aerolane.exceptions import AerospikeError
+from aerolane.exceptions import AerospikeError, InvalidNamespaceError
 from aerolane.native import CommitLevel, Replica
 from aerolane.testing import EmbeddedCluster
 
@@ -123,6 +123,12 @@ def test_a_partition_without_its_owners_is_unavailable(open_client):
 
         # At first, requests go to the nodes that are not there any more.
         eventually(is_unavailable)
+        # Also to a client that comes now, although no node says that it owns a partition.
+        other = open_client(cluster)
+        with pytest.raises(AerospikeError, match=r"partition .* of namespace test is unavailable"):
+            put(other, keys("roster")[0], 3, total_timeout=500, max_retries=0)
+        with pytest.raises(InvalidNamespaceError, match="only: test"):
+            put(other, Key("nowhere", "s", 1), 3)
     with pytest.raises(ValueError, match="strong consistency"):
         EmbeddedCluster(nodes=1, roster=True)
 

@@ -47,6 +47,8 @@ mod names;
 pub mod operations;
 pub mod query;
 pub mod raw;
+#[cfg(feature = "serialization")]
+mod serialize;
 pub mod task;
 pub mod writer;
 

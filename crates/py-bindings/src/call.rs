@@ -166,7 +166,7 @@ impl Call {
     pub(crate) fn failed(&self, py: Python<'_>, error: &Error) -> PyResult<Py<PyAny>> {
         match &self.outcome {
             Some(outcome) => outcome.failed(py, &self.key, error),
-            None => Err(errors::to_py(py, error)),
+            None => Err(errors::of_record(py, error, &self.key)),
         }
     }
 }

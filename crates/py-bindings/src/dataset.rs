@@ -6,7 +6,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::key::{Key, check_names};
 
-/// A set of a namespace: makes keys of its records.
+/// A set of a namespace, which creates the keys of its records.
 ///
 /// `set_name` is `None` (or empty) for records without a set.
 #[pyclass(frozen, eq, hash, module = "aerolane")]
@@ -71,7 +71,7 @@ impl DataSet {
         each(identifiers, |identifier| self.key(identifier))
     }
 
-    /// The key of a record, by its digest: 20 bytes, or their 40 hexadecimal digits.
+    /// The key of a record, by its digest: 20 bytes, or 40 hexadecimal digits.
     fn id_from_digest<'py>(&self, digest: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.key_of_digest(digest)
     }
@@ -82,7 +82,7 @@ impl DataSet {
         each(digests, |digest| self.key_of_digest(digest))
     }
 
-    /// The key of an object: a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a whole `float` (as an int).
+    /// The key for a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a `float` without a fraction (as an int).
     ///
     /// Raises `TypeError` for others.
     fn id_for_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -31,16 +31,16 @@ const DIGEST_FIELD: usize = FIELD_HEADER + DIGEST_SIZE;
 /// Particle type of a key that is known by its digest only: none has this one.
 const NO_USER_KEY: u8 = particle_type::NIL;
 
-/// Names a record: `Key(namespace, set, key)`.
+/// Identifies a record: `Key(namespace, set, key)`.
 ///
-/// `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits;
-/// one without a sign is the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy integers
-/// are ints. The digest, by which the server
-/// knows the record, is computed once, here. Keys are immutable and hashable, and equal when namespace and digest are.
+/// `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits; an
+/// unsigned one is stored as the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy
+/// integers are ints. The digest, by which the server identifies the record, is computed once, here. Keys are immutable
+/// and hashable; two keys are equal if their namespaces and digests are.
 ///
-/// Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
-/// `InvalidArgumentError` (a `ValueError`) for an empty or too long namespace, a too long set name, or a str that is
-/// not UTF-8.
+/// Raises `TypeError` for a key of another type (including `bool`), `OverflowError` for an int of more than 64 bits,
+/// and `InvalidArgumentError` (a `ValueError`) if the namespace is empty or too long, the set name is too long, or a
+/// str cannot be encoded as UTF-8.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Key {
     digest: Digest,
@@ -168,6 +168,27 @@ impl Key {
         FIELD_HEADER + usize::from(self.namespace_len) + set + DIGEST_FIELD
     }
 
+    /// The key as its `repr`, for messages; a long user key is left out for the digest.
+    pub(crate) fn shown(&self, py: Python<'_>) -> PyResult<String> {
+        /// The most bytes of a user key that a message shows.
+        const MOST: usize = 100;
+        let short = self.user_key_field().len() <= FIELD_HEADER + 1 + MOST;
+        let user_key = if short { self.value_object(py)? } else { py.None().into_bound(py) };
+        self.repr_with(&user_key)
+    }
+
+    /// `repr()`, with this user key; of `None` the digest.
+    fn repr_with(&self, user_key: &Bound<'_, PyAny>) -> PyResult<String> {
+        let py = user_key.py();
+        let namespace = PyString::new(py, self.namespace()).repr()?.to_string();
+        let set = PyString::new(py, self.set()).repr()?.to_string();
+        Ok(if user_key.is_none() {
+            format!("Key.key_with_digest({namespace}, {set}, '{}')", hex(&self.digest))
+        } else {
+            format!("Key({namespace}, {set}, {})", user_key.repr()?)
+        })
+    }
+
     fn value_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self.user_key() {
             UserKey::None => py.None().into_bound(py),
@@ -269,9 +290,10 @@ impl Key {
         from_other(namespace, set, key)
     }
 
-    /// The key whose user key is the decimal text of `key`, as a **str**: `Key(namespace, set, str(key))`, only faster.
+    /// The key whose user key is the decimal digits of `key` as a **str**: the same as `Key(namespace, set, str(key))`,
+    /// but faster.
     ///
-    /// `key`: an int (64 bits, signed). Raises as `Key` does.
+    /// `key`: an int (64 bits, signed). Raises what `Key` raises.
     #[staticmethod]
     #[pyo3(signature = (namespace, set, key))]
     fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -293,11 +315,11 @@ impl Key {
         Self::from_user_key(namespace, set.unwrap_or_default(), particle_type::STRING, digits)
     }
 
-    /// The key of a record of which only the digest is known: 20 bytes (or another bytes-like object), or 40 hex digits
-    /// as a str.
+    /// The key of a record whose digest alone is known: 20 bytes (or another bytes-like object), or 40 hex digits as a
+    /// str.
     ///
-    /// Raises `InvalidArgumentError` (a `ValueError`) for another length or text that is not hex, `TypeError` for another
-    /// type.
+    /// Raises `InvalidArgumentError` (a `ValueError`) for any other length or text that is not hex, `TypeError` for any
+    /// other type.
     #[staticmethod]
     #[pyo3(signature = (namespace, set, digest))]
     fn key_with_digest(namespace: &str, set: Option<&str>, digest: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -312,7 +334,7 @@ impl Key {
         self.namespace()
     }
 
-    /// The set, `""` for the null set.
+    /// The set; `""` for the null set.
     #[getter(set_name)]
     fn py_set_name(&self) -> &str {
         self.set()
@@ -358,12 +380,7 @@ impl Key {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let namespace = PyString::new(py, self.namespace()).repr()?.to_string();
-        let set = PyString::new(py, self.set()).repr()?.to_string();
-        Ok(match self.user_key() {
-            UserKey::None => format!("Key.key_with_digest({namespace}, {set}, '{}')", hex(&self.digest)),
-            _ => format!("Key({namespace}, {set}, {})", self.value_object(py)?.repr()?),
-        })
+        self.repr_with(&self.value_object(py)?)
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

@@ -79,7 +79,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How this module was built, as a dict: `version`, `profile` (Cargo's: `"release"`, `"fast"`, ..), `opt_level`,
 /// `features` (Cargo's, a list), `target`, `rustc`, `abi3` (one build for several versions of Python) and
-/// `free_threaded` (made for a Python without the GIL).
+/// `free_threaded` (built for Python without the GIL).
 #[pyfunction]
 fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let info = PyDict::new(py);

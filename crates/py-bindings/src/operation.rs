@@ -28,13 +28,13 @@ use crate::small_bytes::SmallBytes;
 use crate::value::Refused;
 use crate::{errors, value};
 
-/// What all operations have in common; it cannot be made itself.
+/// The base class of all operations; it cannot be instantiated.
 ///
-/// An operation is encoded when it is made: changing a list or a policy afterwards changes nothing, and values that
-/// cannot be sent raise at once. Operations are immutable and can be used often, by many threads.
+/// An operation is encoded when it is created: changing a list or a policy afterwards has no effect, and values that
+/// cannot be sent raise at once. Operations are immutable and can be reused, from any number of threads.
 ///
-/// Constructors raise `TypeError` for arguments of a wrong type, `OverflowError` for ints beyond 64 bits, and
-/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent and bin names beyond 15 bytes.
+/// Constructors raise `TypeError` for arguments of the wrong type, `OverflowError` for ints of more than 64 bits, and
+/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent and bin names of more than 15 bytes.
 #[pyclass(frozen, subclass, module = "aerolane.native")]
 pub(crate) struct BaseOperation {
     what: What,
@@ -51,7 +51,7 @@ pub(crate) struct BaseOperation {
     bytes: SmallBytes<48>,
 }
 
-/// One of the operations of an `operate` call, on a whole bin or on the record: `Operation.put("a", 1)`,
+/// An operation of an `operate` call on a whole bin or on the record: `Operation.put("a", 1)`,
 /// `Operation.get_bin("a")`, ...
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane")]
 pub(crate) struct Operation;
@@ -218,7 +218,7 @@ pub(crate) fn checked_name<'a>(name: &'a Bound<'_, PyString>) -> PyResult<&'a st
 
 #[pymethods]
 impl BaseOperation {
-    /// Name of the bin; `None` for operations on the whole record.
+    /// The name of the bin; `None` for operations on the whole record.
     #[getter]
     fn bin_name(&self) -> Option<&str> {
         Some(self.name_text()).filter(|name| !name.is_empty())
@@ -263,7 +263,7 @@ impl Operation {
         made(bin_name.py(), BaseOperation::of(What::Read, op::READ, particle_type::NIL, name, &[]))
     }
 
-    /// Reads no bins: the answer has generation and expiration only.
+    /// Reads no bins, only the generation and expiration.
     #[staticmethod]
     fn get_header(py: Python<'_>) -> PyResult<Py<Self>> {
         made(py, BaseOperation::bare(What::ReadHeader, op::READ))
@@ -293,7 +293,7 @@ impl Operation {
         made(bin_name.py(), BaseOperation::with_value(op::PREPEND, bin_name, value)?)
     }
 
-    /// Resets the TTL and counts up the generation. Fails if the record does not exist.
+    /// Resets the TTL and increments the generation. Fails if the record does not exist.
     #[staticmethod]
     fn touch(py: Python<'_>) -> PyResult<Py<Self>> {
         made(py, BaseOperation::bare(What::Write, op::TOUCH))
@@ -338,7 +338,7 @@ impl<'py> Operations<'py> {
         for (index, operation) in operations.try_iter()?.enumerate() {
             list.push(operation?.cast_into::<BaseOperation>().map_err(|e| {
                 let kind = e.into_inner().get_type();
-                PyTypeError::new_err(format!("operations[{index}] is no operation but of type {kind}"))
+                PyTypeError::new_err(format!("operations[{index}] must be an operation, not {kind}"))
             })?);
             check::count(list.len(), "operations").map_err(|e| errors::to_py(py, &e))?;
         }
@@ -358,9 +358,9 @@ impl<'py> Operations<'py> {
     }
 }
 
-/// Whether any of the operations can change a record. They are taken as by `operate`.
+/// Whether any of the operations can change a record. Takes the same operations as `operate`.
 ///
-/// Raises `TypeError` if one is no operation, and `InvalidArgumentError` if there are none.
+/// Raises `TypeError` if one of them is not an operation, and `InvalidArgumentError` if there are none.
 #[pyfunction]
 fn has_any_write_op(operations: &Bound<'_, PyAny>) -> PyResult<bool> {
     Operations::of(operations).map(|operations| operations.write())

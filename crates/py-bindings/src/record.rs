@@ -17,10 +17,10 @@ use crate::key::Key;
 use crate::small_bytes::SmallBytes;
 use crate::value;
 
-/// A record as it was read: its bins, its generation, and when it expires.
+/// A record that was read: its bins, its generation, and when it expires.
 ///
-/// Bins are decoded when they are looked at for the first time; an answer whose bins are malformed raises then. Records
-/// are equal when key, bins, generation and expiration are. Not hashable, as the bins are a dict.
+/// Bins are decoded on first access; if they are malformed, that access raises. Two records are equal if their keys,
+/// bins, generations and expirations are. Records are not hashable, because their bins are a dict.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Record {
     key: Option<Py<Key>>,
@@ -207,20 +207,21 @@ impl Record {
 
 #[pymethods]
 impl Record {
-    /// The key that the record was asked for with.
+    /// The key that was used to read the record.
     #[getter]
     pub(crate) fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
         self.key.as_ref().map(|key| key.clone_ref(py))
     }
 
-    /// The bins, by name: always the same dict. Bins that are not there are missing; in answers to `operate` they are
-    /// `None`, and several results of one bin are a list.
+    /// The bins by name, always the same dict. It has no entry for a missing bin. In results of `operate`, a missing
+    /// bin is `None`, and several results for one bin are a list.
     #[getter]
     fn bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.all_bins(py)
     }
 
-    /// The value of one bin, `None` if it is not there. Until `bins` has been looked at, only this bin is decoded.
+    /// The value of one bin; `None` if the record does not have it. Only this bin is decoded, unless `bins` was
+    /// accessed before.
     pub(crate) fn bin<'py>(&self, py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.bins.get(py).is_none() {
             let message = self.message(py)?;
@@ -240,21 +241,21 @@ impl Record {
         self.header().generation
     }
 
-    /// When the record expires, in seconds since 2010-01-01 00:00:00 UTC; `None`: never.
+    /// When the record expires, in seconds since 2010-01-01 00:00:00 UTC; `None` if never.
     #[getter]
     fn expiration(&self) -> Option<u32> {
         Some(self.header().record_ttl).filter(|seconds| *seconds != 0)
     }
 
-    /// Seconds until the record expires, by the clock of this machine; `None`: never. At least 1: the record was there
-    /// when it was read, whatever the clocks say.
+    /// Seconds until the record expires, by the clock of this machine; `None` if it never expires. It is at least 1,
+    /// since the record existed when it was read, even if the clocks disagree.
     #[getter]
     fn ttl(&self) -> Option<u64> {
         self.expiration().map(seconds_left)
     }
 
-    /// The results of an `operate`, in order, as the server answers: `None` for an operation on a bin that has nothing
-    /// to say; a touch of the record is not answered for. `None` for other calls.
+    /// The results of `operate` in order, as the server returns them: `None` for an operation on a bin that has no
+    /// result; a touch of the record has no entry. `None` for other calls.
     #[getter]
     pub(crate) fn results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         self.all_results(py)

@@ -103,7 +103,7 @@ pub(crate) fn delete(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut
     message(out, &policy.base_policy, &header, (key, false), |_| Ok(()))
 }
 
-/// Resets the TTL and counts up the generation.
+/// Resets the TTL and increments the generation.
 pub(crate) fn touch(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
     let header = write_header(policy, 0, info2::WRITE, false, timeout_ms);
     message(out, &policy.base_policy, &header, (key, policy.send_key), |writer| bare_op(writer, op::TOUCH, ""))

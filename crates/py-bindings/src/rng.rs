@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of `random.randrange`. Not
-/// for secrets.
+/// A random number generator for benchmarks (xoshiro256++). An integer costs about a third of `random.randrange`. Do
+/// not use it for secrets.
 ///
-/// `FastRng(seed)`: the same seed (0 to 2**64 - 1) gives the same numbers; `FastRng()`: a seed of its own. May be shared
-/// by threads, but one for each is faster.
+/// `FastRng(seed)`: the same seed (0 to 2**64 - 1) produces the same numbers. `FastRng()`: a random seed. Threads can
+/// share one, but one per thread is faster.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct FastRng {
     // Never held while Python code can run.
@@ -62,26 +62,26 @@ impl FastRng {
     /// A random integer from 0 to `max - 1`. Raises `ValueError` if `max` is 0.
     fn gen_below(&self, max: u64) -> PyResult<u64> {
         if max == 0 {
-            return Err(PyValueError::new_err("there is no number below 0"));
+            return Err(PyValueError::new_err("max must be at least 1"));
         }
         Ok(self.below(max))
     }
 
-    /// A random integer from `lo` to `hi`, both included (64 bits, signed). Raises `ValueError` if `lo > hi`.
+    /// A random integer from `lo` to `hi`, both inclusive (64 bits, signed). Raises `ValueError` if `lo > hi`.
     fn randint(&self, lo: i64, hi: i64) -> PyResult<i64> {
         if lo > hi {
-            return Err(PyValueError::new_err(format!("there is no number from {lo} to {hi}")));
+            return Err(PyValueError::new_err(format!("the range from {lo} to {hi} is empty")));
         }
         Ok(lo.wrapping_add(self.below(hi.wrapping_sub(lo).wrapping_add(1) as u64) as i64))
     }
 
     /// A random integer from `start` to `stop - 1` (64 bits, signed); `randrange(n)`: from 0 to `n - 1`. Raises
-    /// `ValueError` if there is none.
+    /// `ValueError` for an empty range.
     #[pyo3(signature = (start, stop=None))]
     fn randrange(&self, start: i64, stop: Option<i64>) -> PyResult<i64> {
         let (start, stop) = stop.map_or((0, start), |stop| (start, stop));
         if start >= stop {
-            return Err(PyValueError::new_err(format!("there is no number from {start} to below {stop}")));
+            return Err(PyValueError::new_err(format!("the range from {start} to below {stop} is empty")));
         }
         Ok(start.wrapping_add(self.below(stop.wrapping_sub(start) as u64) as i64))
     }

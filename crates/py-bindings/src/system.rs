@@ -12,8 +12,7 @@ use crate::policy::enums::{add, python_enum};
 use crate::policy::kinds::{Kind, Maybe, Member, Number, Span, Switch, UpTo, Within, wrong_type};
 
 python_enum! {
-    /// Who gets the snapshots of metrics: FILE (files in a directory), CUSTOM (the exporters that the program has added) or
-    /// NONE (nobody).
+    /// Where snapshots of metrics go: FILE (files in a directory), CUSTOM (exporters that the program adds) or NONE.
     "MetricsExporterType": Exporter { FILE = "file" => Self::File, CUSTOM = "custom" => Self::Custom, NONE = "none" => Self::None }
 }
 

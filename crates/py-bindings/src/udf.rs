@@ -194,7 +194,10 @@ pub(crate) fn execute(
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let call = function(py, server_path, function_name, args)?;
-    let raised = |py: Python<'_>, returned: aerolane::Result<Py<PyAny>>| returned.map_err(|e| errors::to_py(py, &e));
+    let about = key.clone().unbind();
+    let raised = move |py: Python<'_>, returned: aerolane::Result<Py<PyAny>>| {
+        returned.map_err(|error| errors::of_record(py, &error, &about))
+    };
     applying(py, core, key.get(), call, WritePolicy::in_force(policy), raised)
 }
 

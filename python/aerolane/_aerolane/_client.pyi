@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, final
+from typing import Any, Generic, Literal, Self, TypeVar, final
 
 from ._ael import IndexesMonitor
 from ._awaitable import Awaitable
@@ -78,6 +78,7 @@ class Client(
         max_error_rate: int | None = None,
         error_rate_window: int | None = None,
         indexes_monitor: IndexesMonitor | None = None,
+        after_fork: Literal["error", "reconnect"] = "error",
     ) -> Self: ...
     def connect(self) -> Coroutine[Any, Any, None]:
         """Connects, unless the client is connected already in this process. Awaitable of `None`.
@@ -121,6 +122,7 @@ class SyncClient(
         error_rate_window: int | None = None,
         current_thread_runtime: bool = False,
         indexes_monitor: IndexesMonitor | None = None,
+        after_fork: Literal["error", "reconnect"] = "error",
     ) -> Self: ...
     def connect(self) -> None:
         """Connects, unless the client is connected already in this process.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypedDict, Unpack, final
 from ._batch import BatchRecord
 from ._results import RecordResult
 from ._txn import CommitErrorType
+from ._values import Key
 
 class ResultCode(IntEnum):
     """Result codes: those of the server (0 to 255), and negative ones for failures of the client.
@@ -246,6 +247,7 @@ class _Fields(TypedDict, total=False):
     phase: str | None
     elapsed: float | None
     loop_busy: float | None
+    key: Key | None
 
 class AerospikeError(Exception):
     """Base of all errors of this package.
@@ -275,6 +277,7 @@ class AerospikeError(Exception):
     phase: str | None
     elapsed: float | None
     loop_busy: float | None
+    key: Key | None
     def __init__(
         self,
         message: str = "",
@@ -292,6 +295,7 @@ class AerospikeError(Exception):
         phase: str | None = None,
         elapsed: float | None = None,
         loop_busy: float | None = None,
+        key: Key | None = None,
     ) -> None: ...
     @property
     def attempts(self) -> int:

@@ -4,21 +4,21 @@ _failures = None  # set by the module
 
 
 class BatchRecords(list):
-    """The rows of a batch, in order: a list of `BatchRecord`, which can say which of them have failed.
+    """The rows of a batch, in order: a list of `BatchRecord` that can tell which of them failed.
 
-    A batch succeeds although rows of it fail; `raise_for_failures()` makes that an error.
+    A batch succeeds even if some of its rows fail; `raise_for_failures()` turns failed rows into an error.
     """
 
     __slots__ = ()
 
     def failures(self, *, missing=True):
-        """A list of the rows that did not succeed; with `missing=False`, without those whose record does not exist."""
+        """A list of the rows that failed; with `missing=False`, without the rows whose record does not exist."""
         return _failures(self, missing, False)
 
     def raise_for_failures(self, *, missing=True):
-        """Raises `BatchFailedError` if a row did not succeed; its `records` are these rows.
+        """Raises `BatchFailedError` if a row failed; its `records` are the failed rows.
 
-        `missing=False`: a record that does not exist is no failure. It is in doubt if one of the rows is.
+        With `missing=False`, a record that does not exist is not a failure. The error is in doubt if a row is.
         """
         _failures(self, missing, True)
 

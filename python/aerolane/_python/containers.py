@@ -6,7 +6,7 @@ class _Container:
     _plain = None  # The container of Python that has the same in it.
 
     def as_string(self):
-        """What is in it, as text for people."""
+        """The content as readable text."""
         return self._plain.__repr__(self)
 
     def __repr__(self):
@@ -20,12 +20,12 @@ class _Container:
 
 
 class Blob(_Container, bytearray):
-    """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
+    """Bytes under another name, for code that uses this class: `Blob(b"ab")`, `Blob([97, 98])`.
 
-    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like
-    objects and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is
-    in a set or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes,
-    `ValueError` for ints that are none.
+    A bytearray whose slices and sums are `Blob`s; bins with bytes are read as bytes. It compares equal to bytes-like
+    objects and to lists and tuples of ints with the same content and has the hash of the bytes, so do not change it
+    while it is in a set or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for anything that
+    is not bytes or a sequence of ints, `ValueError` for ints outside 0 to 255.
     """
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Blob(_Container, bytearray):
         self[:] = type(self)(value)
 
     def as_string(self):
-        """The bytes as ints, as text for people."""
+        """The bytes as a readable list of ints."""
         return repr(list(self))
 
     def __repr__(self):
@@ -74,10 +74,10 @@ class Blob(_Container, bytearray):
 
 
 class List(_Container, list):
-    """A list under another name, for code that has it so: `List([1, 2])`.
+    """A list under another name, for code that uses this class: `List([1, 2])`.
 
-    Bins with lists come back as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
-    what is no sequence.
+    Bins with lists are read as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
+    anything that is not a sequence.
     """
 
     __slots__ = ()
@@ -99,10 +99,10 @@ class List(_Container, list):
 
 
 class Map(_Container, dict):
-    """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map.
+    """A dict under another name, for code that uses this class: `Map({"a": 1})`. It is stored as an unordered map.
 
-    Bins with maps come back as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for what
-    is no mapping.
+    Bins with maps are read as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for
+    anything that is not a mapping.
     """
 
     __slots__ = ()

@@ -19,13 +19,13 @@ class _Codes(IntEnum):
 
     @property
     def description(self):
-        """The text that Aerospike's clients have for the code: `"Key not found"`."""
+        """The text that Aerospike's clients use for the code: `"Key not found"`."""
         known = _DESCRIPTIONS.get(int(self))
         return f"Unknown result code: {int(self)}" if known is None else known[0]
 
     @property
     def meaning(self):
-        """What the code means, in other words: `"the record does not exist"`."""
+        """What the code means in plain words: `"the record does not exist"`."""
         known = _DESCRIPTIONS.get(int(self))
         return "a result code that this version does not know" if known is None else known[1]
 
@@ -99,6 +99,7 @@ def _fields(
     phase=None,
     elapsed=None,
     loop_busy=None,
+    key=None,
 ):
     return {
         "result_code": None if result_code is None else ResultCode(result_code),  # noqa: F821 (made by _result_codes)
@@ -114,6 +115,7 @@ def _fields(
         "phase": phase,
         "elapsed": elapsed,
         "loop_busy": loop_busy,
+        "key": key,
     }
 
 
@@ -125,15 +127,16 @@ class AerospikeError(Exception):
     """Base of all errors of this package.
 
     Its arguments: `message`, then `result_code`, `in_doubt`, `sub_code`, `server_message`, `exp_trace`, `node`,
-    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed` and
-    `loop_busy` by name only. All may be left out. Raises `ValueError` for a `result_code` that is none.
+    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed`,
+    `loop_busy` and `key` by name only. All are optional. Raises `ValueError` if `result_code` is not a result code.
 
-    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
-    last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
-    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `loop_busy` (seconds of
-    them during which the program kept its event loop busy, so that no answer could be read), `sub_code` and
-    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (errors of earlier attempts),
-    `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
+    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (whether the write may have been applied), `key`
+    (the `Key` of the record that the failed request was about, if it was about one record), `node` (the last node
+    tried), `attempts` and `iteration` (the number of attempts), `phase` (how far the last attempt got: "queued",
+    "connecting", "sent" or "receiving"), `elapsed` (seconds from the call to the failure), `loop_busy` (how many of
+    these seconds the program kept its event loop busy, so that no answer could be read), `sub_code` and
+    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (the errors of earlier attempts),
+    `base_message` (the message without node and the rest), `hint` (the likely cause). Unknown values are None.
     """
 
     def __init__(self, *args, **fields):
@@ -143,12 +146,12 @@ class AerospikeError(Exception):
 
     @property
     def attempts(self):
-        """How many attempts were made; 0 when none was, or it is not known."""
+        """The number of attempts; 0 if none was made or the number is unknown."""
         return self.iteration or 0
 
     @property
     def is_client_error(self):
-        """Whether the client found the failure; False for an answer of the server."""
+        """Whether the failure was detected by the client; False for an answer of the server."""
         found = self.__dict__.get("_client")
         if found is None and "_error" in self.__dict__:
             found = self._unpack()["_client"]
@@ -199,9 +202,9 @@ def _restore(kind, args, fields, cause):
 
 
 class TimeoutError(AerospikeError, builtins.TimeoutError):
-    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time.
+    """The deadline passed or the retries were used up before an answer arrived, or the server timed out.
 
-    `client` tells whether it was the client that gave up.
+    `client`: whether it was the client that gave up.
     """
 
     def __init__(self, *args, client=False, **fields):
@@ -210,14 +213,14 @@ class TimeoutError(AerospikeError, builtins.TimeoutError):
 
 
 class TransactionError(AerospikeError):
-    """A transaction, or a command in it, failed."""
+    """A transaction or a command in it failed."""
 
 
 class CommitError(TransactionError):
     """A transaction could not be committed.
 
-    `commit_error_type` (a `CommitErrorType`) names the stage; `verify_records` and `roll_records` are the outcomes of
-    its records: lists of digest, result code and whether it is in doubt.
+    `commit_error_type` (a `CommitErrorType`) names the stage. `verify_records` and `roll_records` are the outcomes of
+    its records: lists of tuples of digest, result code and whether the record is in doubt.
     """
 
     def __init__(self, *args, commit_error_type=None, verify_records=None, roll_records=None, **fields):
@@ -228,14 +231,14 @@ class CommitError(TransactionError):
 
 
 class ClientError(AerospikeError):
-    """A failure of the client that has no class of its own."""
+    """A failure in the client that has no class of its own."""
 
 
 class BatchFailedError(ClientError):
-    """A batch failed and no row of it was answered, or `raise_for_failures()` has found rows that failed.
+    """A batch failed before any row was answered, or `raise_for_failures()` found rows that failed.
 
-    `records`: the rows that failed (`BatchRecord`, of streams `RecordResult`), each with its result code and whether it
-    is in doubt. None in an error that was made by hand. Every error that a batch raises has them.
+    `records`: the rows that failed (`BatchRecord`; for streams `RecordResult`), each with its result code and whether
+    it is in doubt. Every error that a batch raises has them; in an error that you create yourself, it is None.
     """
 
     records = None

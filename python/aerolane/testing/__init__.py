@@ -1,4 +1,4 @@
-"""Clusters to test against, in memory: no server needed. Never for production.
+"""Clusters to test against, in memory: no server needed. Do not use them in production.
 
 * `EmbeddedCluster`: a cluster in a process of its own, with faults on demand
 * `after`: steps of its `schedule`, after so many requests or so much time

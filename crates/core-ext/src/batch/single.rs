@@ -76,7 +76,7 @@ pub(crate) fn encode_single_patched(
             };
             single::delete(&write, key, timeout_ms, out)
         }
-        BatchKind::Udf(_) => Err(Error::client_error("a UDF row cannot go as a plain command of ours")),
+        BatchKind::Udf(_) => Err(Error::client_error("a UDF row cannot be sent as a single-record command")),
     }
 }
 

@@ -24,7 +24,7 @@ const MAX_NAME: usize = 253;
 pub(super) fn parse(hosts: &(dyn ToHosts + Send + Sync), tls: bool) -> Result<Vec<Host>> {
     let hosts = hosts.to_hosts()?;
     if hosts.is_empty() || hosts.len() > MAX_SEEDS {
-        return Err(Error::invalid_argument(format!("{} seeds were given, 1 to {MAX_SEEDS} are taken", hosts.len())));
+        return Err(Error::invalid_argument(format!("{} seeds were given; 1 to {MAX_SEEDS} are allowed", hosts.len())));
     }
     for host in &hosts {
         if host.port == 0 {

@@ -42,7 +42,7 @@ pub fn expression(expression: &Expression, out: &mut Vec<u8>) -> Result<()> {
         let decoded = STANDARD.decode_vec(expression.base64()?, out);
         if let Err(e) = decoded {
             out.truncate(start);
-            return Err(Error::client_error(format!("the text form of a filter expression is no base64: {e}")));
+            return Err(Error::client_error(format!("not a valid filter expression: the text is not base64: {e}")));
         }
         known.keep(expression, &out[start..]);
         Ok(())

@@ -116,7 +116,7 @@ pub(super) fn read_probe(body: &[u8], node: &Arc<str>) -> Result<Probe> {
     }
     match name {
         Some(node) => Ok(Probe { node, cluster_name }),
-        None => Err(Error::bad_response("what answers there is not an Aerospike node: it gave no node name")),
+        None => Err(Error::bad_response("not an Aerospike node: it reported no node name")),
     }
 }
 

@@ -37,7 +37,7 @@ impl Error {
             )
             .into(),
             ErrorKind::ConnectionPoolEmpty => "no connection is ready; one is being opened".into(),
-            ErrorKind::NoMoreConnections => "the node has as many connections as it may have".into(),
+            ErrorKind::NoMoreConnections => "the node has reached its connection limit".into(),
             ErrorKind::StreamTerminated => "the stream of records ended too early".into(),
             ErrorKind::Commit { error_type, .. } => format!("the transaction was not committed: {error_type}").into(),
             ErrorKind::InvalidUtf8(e) => format!("not UTF-8: {e}").into(),
@@ -60,7 +60,7 @@ impl Error {
             ErrorKind::ConnectFailed { failures } => connect_failures(failures).into(),
             ErrorKind::ClusterNameMismatch { expected, found } => match found {
                 Some(found) => format!("the cluster's name is {found:?}, not {expected:?}").into(),
-                None => format!("the cluster has no name, and {expected:?} was asked for").into(),
+                None => format!("the cluster has no name, but {expected:?} was expected").into(),
             },
             ErrorKind::CredentialsRefused { rc, user } => match user {
                 Some(user) => format!("the login of user {user:?} was refused: {rc}").into(),

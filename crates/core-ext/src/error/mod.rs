@@ -200,6 +200,12 @@ impl Error {
         self
     }
 
+    /// Gives the error a message in the place of the one that its kind has.
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.0.message = Some(message.into());
+        self
+    }
+
     /// Records how many attempts were made.
     #[must_use]
     pub fn with_attempts(mut self, attempts: u32) -> Self {

@@ -166,7 +166,7 @@ impl Operation {
     fn not_ours(&self) -> Error {
         match &self.0 {
             Kind::Refused(Refused(e)) => e.clone(),
-            _ => Error::client_error("an operation that only aerospike-core can encode"),
+            _ => Error::client_error("the operation can only be encoded by aerospike-core"),
         }
     }
 

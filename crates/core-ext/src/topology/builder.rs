@@ -32,6 +32,8 @@ struct Building {
     regimes: Vec<u32>,
     /// By node.
     rack_ranks: Vec<u8>,
+    /// The nodes whose latest answer names the namespace, whether they own partitions of it or not.
+    reported_by: Vec<NodeId>,
 }
 
 impl TopologyBuilder {
@@ -163,6 +165,13 @@ impl TopologyBuilder {
     /// owner until another claims it: it still forwards requests.
     pub fn apply_claims(&mut self, node: NodeId, claims: &[NamespaceClaim]) -> Vec<NodeId> {
         let mut displaced = Vec::new();
+        for map in &mut self.namespaces {
+            let reported = claims.iter().any(|claim| claim.name == map.name);
+            if !reported && let Some(at) = map.reported_by.iter().position(|id| *id == node) {
+                map.reported_by.swap_remove(at);
+                self.changed = true;
+            }
+        }
         for claim in claims {
             let at = self.namespaces.iter().position(|map| map.name == claim.name).unwrap_or_else(|| {
                 self.namespaces.push(Building::new(&claim.name));
@@ -202,7 +211,7 @@ impl TopologyBuilder {
         let namespaces = self
             .namespaces
             .iter()
-            .filter(|map| active.is_empty() || map.owners.iter().any(|id| is_active(&self.nodes, *id)))
+            .filter(|map| active.is_empty() || map.is_present(&self.nodes))
             .map(|map| Arc::new(map.freeze(&self.nodes, &active, self.rack_aware)))
             .collect();
         Some(Topology {
@@ -224,12 +233,23 @@ impl Building {
             owners: Vec::new(),
             regimes: Vec::new(),
             rack_ranks: Vec::new(),
+            reported_by: Vec::new(),
         }
+    }
+
+    /// Whether the cluster has the namespace: an active node reports it, if only with no partition available, or is the last
+    /// known owner of a partition.
+    fn is_present(&self, nodes: &[NodeSlot]) -> bool {
+        self.reported_by.iter().chain(&self.owners).any(|id| is_active(nodes, *id))
     }
 
     /// Returns whether anything changed that a snapshot shows.
     fn apply(&mut self, node: NodeId, claim: &NamespaceClaim, nodes: &[NodeSlot], displaced: &mut Vec<NodeId>) -> bool {
         let mut changed = false;
+        if !self.reported_by.contains(&node) {
+            self.reported_by.push(node);
+            changed = true;
+        }
         let strong = claim.regime != 0;
         if (self.factor, self.strong_consistency) != (claim.replication_factor(), strong) {
             self.factor = claim.replication_factor();

@@ -58,7 +58,7 @@ pub fn parse_replicas(text: &str) -> Result<Vec<NamespaceClaim>> {
         }
         let claim = parse_namespace(part)?;
         if claims.iter().any(|earlier| earlier.name == claim.name) {
-            return Err(bad(format_args!("namespace {:?} stands there twice", claim.name)));
+            return Err(bad(format_args!("namespace {:?} is listed twice", claim.name)));
         }
         claims.push(claim);
     }

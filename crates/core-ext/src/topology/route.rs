@@ -154,8 +154,8 @@ impl NamespaceMap {
             return Error::invalid_node("the cluster has no active node");
         }
         Error::invalid_node(format!(
-            "no active node owns partition {partition} of namespace {}: a node is missing, and the map is not yet \
-             rebuilt ({} of {PARTITIONS} partitions have no master)",
+            "partition {partition} of namespace {} is unavailable: no active node owns it (a node is missing, or the \
+             cluster is still forming; {} of {PARTITIONS} partitions have no master)",
             self.name,
             self.unowned_partitions()
         ))

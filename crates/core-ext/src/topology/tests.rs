@@ -236,6 +236,28 @@ fn fewer_replicas_and_vanished_namespaces_are_followed() {
 }
 
 #[test]
+fn a_namespace_without_an_available_partition_is_known_and_unavailable() {
+    let mut builder = TopologyBuilder::new(1, 1, false);
+    let ids = ["BB0", "BB1"].map(|name| builder.upsert_node(name, "10.0.0.1:3000", None, vec![], vec![]).unwrap());
+    let nothing = |name| parse_replicas(&text(name, 0, &[&|_| false, &|_| false])).unwrap();
+    builder.apply_claims(ids[0], &nothing("test"));
+    builder.apply_claims(ids[1], &nothing("test"));
+    let topology = builder.snapshot().unwrap();
+    assert!(!topology.is_complete());
+    let map = topology.namespace("test").unwrap();
+    let error = map.route(4, &mut Route::write(Replica::Sequence), 0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidNode));
+    assert!(error.to_string().contains("partition 4 of namespace test is unavailable"), "{error}");
+    assert!(topology.namespace("other").unwrap_err().to_string().contains("only: test"));
+    // It is gone with the last node that reports it: one leaves, the other has it no more.
+    builder.retain_active(&ids[..1]);
+    assert_eq!(builder.snapshot().unwrap().namespaces().len(), 1);
+    builder.apply_claims(ids[0], &nothing("other"));
+    let names: Vec<_> = builder.snapshot().unwrap().namespaces().map(|map| map.name().to_owned()).collect();
+    assert_eq!(names, ["other"]);
+}
+
+#[test]
 fn ids_run_out_with_an_error() {
     let mut builder = TopologyBuilder::new(1, 1, false);
     let slot = NodeSlot {

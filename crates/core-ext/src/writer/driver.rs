@@ -681,7 +681,7 @@ async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
                 RawOutcome::Failed(error) => Err(error.clone()),
                 RawOutcome::Pending => Err(match &whole {
                     Err(error) => error.clone(),
-                    Ok(()) => Error::bad_response("the server has left the record out of its answer to the batch")
+                    Ok(()) => Error::bad_response("the server left the record out of its answer to the batch")
                         .force_in_doubt(true),
                 }),
             };

@@ -12,21 +12,21 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 
-/// An Aerospike-compatible cluster in memory, for tests and for trying things out. Never for production.
+/// An Aerospike-compatible cluster in memory, for tests and for trying things out. Do not use it in production.
 #[derive(Debug, Parser)]
 #[command(name = "aerolane-embedded", version)]
 struct Arguments {
-    /// How many nodes.
+    /// Number of nodes.
     #[arg(long, default_value_t = 3)]
     nodes: usize,
-    /// Port of the first node; the others follow. 0: any free ports.
+    /// Port of the first node; the others use the ports after it. 0: any free ports.
     #[arg(long, default_value_t = 3000)]
     port: u16,
     /// Address to listen on.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
-    /// Address that nodes tell clients, where that is not the one that they listen on: from a container, that of the host.
-    /// Ports are the same outside.
+    /// Address that nodes advertise to clients, if it is not the one that they listen on: for a container, that of the
+    /// host. The ports must be the same outside.
     #[arg(long, value_name = "IP")]
     advertise: Option<IpAddr>,
     /// The same for clients that ask for alternate addresses.
@@ -41,7 +41,7 @@ struct Arguments {
     /// Seconds after which records written with the default TTL expire. 0: never.
     #[arg(long, default_value_t = 0)]
     default_ttl: u32,
-    /// Puts the namespaces into strong-consistency mode, in which there are transactions.
+    /// Puts the namespaces into strong-consistency mode, which supports transactions.
     #[arg(long)]
     strong_consistency: bool,
     /// Seconds between two sweeps that remove expired records. 0: none.
@@ -50,53 +50,55 @@ struct Arguments {
     /// The cluster's name.
     #[arg(long)]
     cluster_name: Option<String>,
-    /// Threads that serve all nodes together. Default: one per core, at most 4.
+    /// Number of threads that serve all nodes. Default: one per core, at most 4.
     #[arg(long)]
     threads: Option<usize>,
     /// How long the server works on a request, by kind of request: read, write, batch, query, udf or all. A time is fixed
     /// (80us), exponential with a mean (exp:80us) or a mixture (99%:80us+1%:20ms). It occupies the connection.
     #[arg(long, value_name = "KIND=TIME,..")]
     service_time: Option<String>,
-    /// How many requests a node has in service at once; the others wait in line. It goes with --service-time.
+    /// How many requests a node works on at once; the others wait in line. Used with --service-time.
     #[arg(long, value_name = "N", default_value_t = aerolane_embedded::conditions::DEFAULT_IN_SERVICE)]
     in_service: usize,
     /// Latency of the network, each way: 150us, or with jitter 150us~30us. A round trip takes twice as long.
     #[arg(long, value_name = "TIME[~JITTER]")]
     latency: Option<String>,
-    /// Seeds everything random: service times, jitter, and which requests a fault with a probability strikes. --json tells which
-    /// seed it is. Default: what `AEROLANE_SEED` says, otherwise 0.
+    /// Seeds everything random: service times, jitter, and which requests a fault with a probability hits. --json
+    /// prints the seed. Default: `AEROLANE_SEED`, or else 0.
     #[arg(long)]
     seed: Option<u64>,
-    /// How late writes reach their replicas: 50ms. A write is answered when all have it, unless its commit level says master.
+    /// How late writes reach their replicas, such as 50ms. A write is answered once all replicas have it, unless its
+    /// commit level is master.
     #[arg(long, value_name = "TIME")]
     replication_lag: Option<String>,
-    /// How many records a second move when nodes come or go. Default: all at once.
+    /// How many records per second migrate when nodes join or leave. Default: all at once.
     #[arg(long, value_name = "RECORDS")]
     migration_rate: Option<u32>,
-    /// Nodes that stop have their records when they come back, as with storage on a device.
+    /// Nodes that stop still have their records when they start again, as with storage on a device.
     #[arg(long)]
     keep_records: bool,
-    /// Which version of a record is kept of two: generation or last-update-time.
+    /// Which of two versions of a record wins: generation or last-update-time.
     #[arg(long, value_name = "POLICY", default_value_t)]
     conflict_resolution: ConflictResolution,
-    /// Makes the nodes the roster of the namespaces, whose partitions are then unavailable where strong consistency wants it.
+    /// Makes the nodes the roster of the namespaces: partitions become unavailable whenever strong consistency requires
+    /// it.
     #[arg(long, requires = "strong_consistency")]
     roster: bool,
-    /// Bytes of records from which on a node takes no writes for a namespace. 0: no limit.
+    /// Bytes of records above which a node refuses writes to a namespace. 0: no limit.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     data_limit: u64,
-    /// How many connections a node has at a time. 0: no limit.
+    /// Maximum number of connections to a node. 0: no limit.
     #[arg(long, value_name = "N", default_value_t = 0)]
     connection_limit: usize,
-    /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log
-    /// in. Without roles a user may do everything.
+    /// Users, as `name:password` or `name:password:role+role`, separated by commas. If there are any, every connection
+    /// has to log in. A user without roles may do everything.
     #[arg(long, value_delimiter = ',')]
     users: Vec<String>,
-    /// Listen with TLS, too, with a certificate for this name that is made on the spot.
+    /// Also listen with TLS, with a certificate for this name that is generated on the spot.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "NAME")]
     tls_name: Option<String>,
-    /// TLS port of the first node; the others follow. 0: any free ports.
+    /// TLS port of the first node; the others use the ports after it. 0: any free ports.
     #[cfg(feature = "tls")]
     #[arg(long, default_value_t = 0)]
     tls_port: u16,
@@ -104,22 +106,23 @@ struct Arguments {
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE")]
     tls_certificate: Option<std::path::PathBuf>,
-    /// Print one JSON object in place of the plain seed list.
+    /// Print one JSON object instead of the plain seed list.
     #[arg(long)]
     json: bool,
     /// Stop when standard input is closed, so that the cluster does not outlive the process that started it.
     #[arg(long)]
     stdin: bool,
-    /// Take requests as --control does, at this TCP port of --host, from up to 64 connections: for containers. 0: any free one;
-    /// --json says which. Whoever reaches it controls the cluster.
+    /// Accept the requests of --control on this TCP port of --host, from up to 64 connections: for containers. 0: any
+    /// free port; --json prints it. Whoever reaches the port controls the cluster.
     #[arg(long, value_name = "PORT")]
     control_port: Option<u16>,
-    /// Tell on standard error what happens: warn (what is not the protocol, logins that fail) or info (membership,
-    /// connections, logins, faults that strike). Default: what `AEROLANE_EMBEDDED_LOG` says, otherwise nothing.
+    /// Log to standard error: warn (protocol violations, failed logins) or info (membership, connections, logins,
+    /// faults that hit). Default: `AEROLANE_EMBEDDED_LOG`, or else nothing.
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::LevelFilter>,
-    /// Start nothing; carry out requests from standard input, one JSON object in each line ({"do":"start","nodes":3}), and
-    /// answer likewise, until it is closed. The documentation of the crate's module `control` has them all. Goes alone.
+    /// Start nothing; execute requests from standard input, one JSON object per line ({"do":"start","nodes":3}), and
+    /// answer each with a line, until standard input is closed. The documentation of the crate's module `control` lists
+    /// all requests. Cannot be combined with other options.
     #[arg(long, exclusive = true)]
     control: bool,
 }

@@ -28,9 +28,9 @@ pub(crate) enum Code {
 python_enum! {
     /// What a privilege allows.
     ///
-    /// Of the whole cluster: UserAdmin (users and roles), SysAdmin (configuration), DataAdmin (indexes and UDF modules),
-    /// UDFAdmin, SIndexAdmin, MaskingAdmin. Of the cluster, a namespace or a set: Read, ReadWrite, ReadWriteUDF, Write,
-    /// Truncate, ReadMasked, WriteMasked. Unknown: one that this version has no name for.
+    /// For the whole cluster: UserAdmin (users and roles), SysAdmin (configuration), DataAdmin (indexes and UDF
+    /// modules), UDFAdmin, SIndexAdmin, MaskingAdmin. For the cluster, a namespace or a set: Read, ReadWrite,
+    /// ReadWriteUDF, Write, Truncate, ReadMasked, WriteMasked. Unknown: a privilege that this version does not know.
     "PrivilegeCode": Code {
         UserAdmin = 0 => Self::UserAdmin, SysAdmin = 1 => Self::SysAdmin, DataAdmin = 2 => Self::DataAdmin,
         UDFAdmin = 3 => Self::UDFAdmin, SIndexAdmin = 4 => Self::SIndexAdmin, Read = 10 => Self::Read,
@@ -69,10 +69,10 @@ impl Code {
     }
 }
 
-/// Something that a role allows: `Privilege(code, namespace=None, set_name=None)`.
+/// A privilege of a role: `Privilege(code, namespace=None, set_name=None)`.
 ///
-/// `namespace`, `set_name`: where it is allowed; without them, everywhere. Raises `InvalidArgumentError` (a
-/// `ValueError`) for a set without a namespace, and for either with a privilege of the whole cluster.
+/// `namespace`, `set_name`: where it applies; without them, everywhere. Raises `InvalidArgumentError` (a `ValueError`)
+/// for a set without a namespace, and for either with a privilege that applies to the whole cluster.
 #[pyclass(frozen, module = "aerolane.native", eq, hash)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Privilege {
@@ -117,7 +117,7 @@ impl Privilege {
     ) -> PyResult<Self> {
         let code = Code::from_python(code, "code")?;
         if set_name.is_some() && namespace.is_none() {
-            return Err(errors::invalid_argument(py, "a privilege of a set needs its namespace"));
+            return Err(errors::invalid_argument(py, "a privilege for a set requires its namespace"));
         }
         if namespace.is_some() && !code.has_scope() {
             return Err(errors::invalid_argument(
@@ -134,19 +134,19 @@ impl Privilege {
         self.code.to_python(py)
     }
 
-    /// In which namespace; `None`: in all.
+    /// The namespace in which it applies; `None`: all namespaces.
     #[getter]
     fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 
-    /// In which set; `None`: in all.
+    /// The set in which it applies; `None`: all sets.
     #[getter]
     fn set_name(&self) -> Option<&str> {
         self.set_name.as_deref()
     }
 
-    /// As text: `"read-write:test.users"`.
+    /// The privilege as text: `"read-write:test.users"`.
     fn as_string(&self) -> String {
         self.text()
     }
@@ -160,7 +160,7 @@ impl Privilege {
     }
 }
 
-/// A role, as `Client.query_roles` gives it.
+/// A role, as returned by `Client.query_roles`.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Role(pub(super) core::Role);
 
@@ -178,7 +178,7 @@ impl Role {
         self.0.privileges.iter().cloned().map(Privilege::of).collect()
     }
 
-    /// The addresses from which it may be used; empty: from everywhere.
+    /// The addresses from which it can be used; empty: any.
     #[getter]
     fn allowlist(&self) -> Vec<String> {
         self.0.allowlist.clone()
@@ -201,7 +201,7 @@ impl Role {
     }
 }
 
-/// A user, as `Client.query_users` gives it.
+/// A user, as returned by `Client.query_users`.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct User(pub(super) core::User);
 
@@ -219,20 +219,20 @@ impl User {
         self.0.roles.clone()
     }
 
-    /// What the server counts of the user's reads: quota, single-record reads per second, queries per second, queries
-    /// without a limit. May be empty.
+    /// Statistics of the user's reads: quota, single-record reads per second, queries per second, queries without a
+    /// limit. May be empty.
     #[getter]
     fn read_info(&self) -> Vec<u32> {
         self.0.read_info.clone()
     }
 
-    /// The same of the user's writes.
+    /// The same statistics for the user's writes.
     #[getter]
     fn write_info(&self) -> Vec<u32> {
         self.0.write_info.clone()
     }
 
-    /// Connections that the user has open.
+    /// The number of open connections of the user.
     #[getter]
     fn conns_in_user(&self) -> u32 {
         self.0.conns_in_use

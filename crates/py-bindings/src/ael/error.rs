@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyType};
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-const DOC: &str = "A text is not of the Aerospike Expression Language, or cannot be compiled.
+const DOC: &str = "The text is not valid in the Aerospike Expression Language, or cannot be compiled.
 
 `str()` shows what is wrong, the place, and the line with a caret under the place.
 

@@ -21,10 +21,10 @@ use crate::query::enums::Indexed;
 
 /// A secondary index that `parse_ael_with_index` can choose.
 ///
-/// `bin` and `index_type` (`IndexType`) say what it has. `namespace` (None: any), `set_name` (None: the index has all
-/// sets), `name`, `collection_index_type` (`CollectionIndexType`), and `ctx`, the way to what is indexed inside the bin.
-/// `bin_values_ratio`: how many different values there are, in any unit: of two indexes that serve alike, the one with
-/// more is chosen.
+/// `bin` and `index_type` (an `IndexType`) say what the index covers. `namespace`: None means any. `set_name`: None
+/// means that the index covers all sets. `name`: its name. `collection_index_type`: a `CollectionIndexType`. `ctx`: the
+/// path to the indexed value inside the bin. `bin_values_ratio`: the number of distinct values, in any unit; of two
+/// indexes that fit equally well, the one with more distinct values is chosen.
 #[pyclass(frozen, module = "aerolane.ael", name = "Index")]
 pub(super) struct Index {
     #[pyo3(get)]
@@ -70,7 +70,10 @@ impl Index {
             Some(CollectionIndexType::MapKeys) => Collection::MapKeys,
             Some(CollectionIndexType::MapValues) => Collection::MapValues,
             Some(_) => {
-                return Err(errors::invalid_argument(py, "an index on a set has no bin that a text could name"));
+                return Err(errors::invalid_argument(
+                    py,
+                    "an index on a set cannot serve a condition as text: it has no bin",
+                ));
             }
         };
         if bin_values_ratio.is_some_and(|ratio| !ratio.is_finite() || ratio < 0.0) {
@@ -148,7 +151,7 @@ impl Index {
     }
 }
 
-/// The indexes that a query on a namespace can use. With `query_set`, those on other sets are left out.
+/// The indexes that a query on a namespace can use. With `query_set`, indexes on other sets are left out.
 #[pyclass(frozen, module = "aerolane.ael", name = "IndexContext")]
 pub(crate) struct IndexContext {
     #[pyo3(get)]
@@ -196,7 +199,8 @@ impl IndexContext {
     }
 }
 
-/// How a query finds the records of a text: the index filter, and the expression for what it does not answer.
+/// How a query finds the records that match a condition: the index filter, and an expression for the rest of the
+/// condition.
 #[pyclass(frozen, module = "aerolane.ael", name = "ParseResult")]
 pub(super) struct ParseResult {
     filter: Option<Py<Filter>>,
@@ -206,19 +210,19 @@ pub(super) struct ParseResult {
 
 #[pymethods]
 impl ParseResult {
-    /// What to ask the index for (`Statement.filters`); None: no index serves the text.
+    /// The index filter, for `Statement.filters`. None if no index fits the condition.
     #[getter]
     fn filter(&self, py: Python<'_>) -> Option<Py<Filter>> {
         self.filter.as_ref().map(|filter| filter.clone_ref(py))
     }
 
-    /// What is left to filter by (`filter_expression` of a policy); None: the index answers all of the text.
+    /// The rest of the condition, for `filter_expression` of a policy. None if the index covers the whole condition.
     #[getter]
     fn exp(&self, py: Python<'_>) -> Option<Py<FilterExpression>> {
         self.exp.as_ref().map(|exp| exp.clone_ref(py))
     }
 
-    /// Describes the choice: which index is used for what, what is filtered, and why other indexes are not used.
+    /// Explains the choice: which index is used for which part, what is filtered, and why other indexes are not used.
     fn explain(&self) -> &str {
         &self.explanation
     }
@@ -229,14 +233,14 @@ impl ParseResult {
     }
 }
 
-/// Compiles a text to an index filter and the expression for the rest, for a query.
+/// Compiles the text of a query's condition to an index filter and an expression for the rest.
 ///
-/// Of the indexes in `index_context` it takes the one that probably finds the fewest records: a single value before a
-/// range with two ends, before one with one end; then the one with more different values. `hint_index_name` or
-/// `hint_bin_name` names the index to prefer; a hint that does not serve the text changes nothing.
-/// `placeholder_values` are the values of `?0`, `?1`, ..; `server` is that of `parse_ael`.
+/// It chooses the index in `index_context` that probably finds the fewest records: a single value before a range with
+/// two ends, before a range with one end; then the index with more distinct values. `hint_index_name` or
+/// `hint_bin_name` names an index to prefer; a hint that does not fit the text is ignored. `placeholder_values` are the
+/// values of `?0`, `?1`, ..; `server` is the same as for `parse_ael`.
 ///
-/// Raises `AelParseException` as `parse_ael` does, and for a text that is neither true nor false.
+/// Raises `AelParseException` as `parse_ael` does, and for text whose value is not a boolean.
 #[pyfunction]
 #[pyo3(signature = (
     expression, index_context=None, placeholder_values=None, *, hint_index_name=None, hint_bin_name=None, server=None

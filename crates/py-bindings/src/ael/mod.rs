@@ -78,15 +78,17 @@ fn compiled(py: Python<'_>, text: &str, params: &[Param], server: Option<Version
     Ok(cached)
 }
 
-/// Compiles a text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country == 'US'", 25)`.
+/// Compiles text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country == 'US'",
+/// 25)`.
 ///
-/// The result equals the one that the constructors of `FilterExpression` build, and every server since 5.2 evaluates
-/// it (what a text uses may need a later one). `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`,
-/// ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used. With `server`, the
-/// `Version` of the oldest node, what that does not have is refused (`error.needs` tells what does).
+/// The result equals what the constructors of `FilterExpression` build. Servers since 5.2 can evaluate it; some
+/// features require a later version. `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`, ..; or
+/// `%s`, one after the other). They are bound as values, never parsed as text, and all of them must be used. With
+/// `server`, the `Version` of the oldest node, features that it does not support are refused (`error.needs` names the
+/// version that does).
 ///
-/// Raises `AelParseException` (a `ValueError`) for a text that is not of the language or leaves a type open, for
-/// placeholders without a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
+/// Raises `AelParseException` (a `ValueError`) for text that is invalid or leaves a type open, for placeholders without
+/// a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
 #[pyfunction]
 #[pyo3(signature = (expression, /, *args, server=None))]
 fn parse_ael(
@@ -99,10 +101,11 @@ fn parse_ael(
     Ok(compiled(py, expression, &params, server.map(|server| server.get().for_ael()))?.expression)
 }
 
-/// Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is
-/// `[CTX.map_key("key"), CTX.list_index(0)]`. The bin is not part of it.
+/// Compiles a path to a context: `parse_ctx("$.bin.key.[0]")` is `[CTX.map_key("key"), CTX.list_index(0)]`. The bin is
+/// not part of the context.
 ///
-/// Raises `AelParseException` for what is no path, has no steps behind the bin, or selects several at a step.
+/// Raises `AelParseException` if the text is not a path, has no steps after the bin, or has a step that selects several
+/// elements.
 #[pyfunction]
 #[pyo3(signature = (path, /))]
 fn parse_ctx(py: Python<'_>, path: &str) -> PyResult<Vec<Context>> {

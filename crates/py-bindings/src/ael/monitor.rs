@@ -44,12 +44,12 @@ struct Shared {
     came: Condvar,
 }
 
-/// Keeps a list of the secondary indexes of a cluster: what `parse_ael_with_index` and `with_index_context` choose from.
+/// Keeps a list of the secondary indexes of a cluster, for `parse_ael_with_index` and `with_index_context`.
 ///
-/// `refresh_interval`: seconds between two looks (default 5). Queries of sessions need no monitor: they ask for the indexes
-/// when they need them. A client that is given one (`indexes_monitor=`) starts it when it connects.
+/// `refresh_interval`: seconds between two updates (default 5). Queries of sessions need no monitor, since they ask for
+/// the indexes when they need them. A client that is given a monitor (`indexes_monitor=`) starts it on connecting.
 ///
-/// Raises `InvalidArgumentError` for an interval that is no number above 0.
+/// Raises `InvalidArgumentError` unless the interval is a number above 0.
 #[pyclass(frozen, weakref, module = "aerolane.ael")]
 pub(crate) struct IndexesMonitor {
     interval: Duration,
@@ -74,8 +74,8 @@ impl IndexesMonitor {
         Ok(Self { interval, shared: Arc::default() })
     }
 
-    /// Begins to ask for the indexes of a connected client: of `aerolane.native`, or a `Client`, `SyncClient`. Does nothing when
-    /// the monitor has begun already. It ends by itself when the client is closed.
+    /// Starts to monitor the indexes of a connected client: a `Client`, a `SyncClient`, or one of `aerolane.native`.
+    /// Does nothing if the monitor is running. It stops when the client is closed.
     fn start(&self, client: &Bound<'_, PyAny>) -> PyResult<()> {
         let native = match client.cast::<NativeClient>() {
             Ok(native) => native.clone(),
@@ -84,10 +84,10 @@ impl IndexesMonitor {
         self.begin(client.py(), native.get().core())
     }
 
-    /// Waits until the first list has come, or could not be had: then there are no indexes to choose from. `timeout`: seconds
-    /// (default 30).
+    /// Waits until the first list has arrived or could not be read; in that case there are no indexes to choose from.
+    /// `timeout`: seconds (default 30).
     ///
-    /// Raises `RuntimeError` before `start`, and Python's `TimeoutError`.
+    /// Raises `RuntimeError` if the monitor was not started, and Python's `TimeoutError`.
     #[pyo3(signature = (timeout=None))]
     fn wait_until_ready(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         let wait = seconds(py, "timeout", timeout.unwrap_or(READY_WITHIN), 0.0)?;
@@ -114,11 +114,11 @@ impl IndexesMonitor {
                 let text = format!("the nodes have not listed their indexes within {} s", wait.as_secs_f64());
                 Err(PyTimeoutError::new_err(text))
             }
-            None => Err(PyRuntimeError::new_err("the monitor has not begun: call start(client)")),
+            None => Err(PyRuntimeError::new_err("the monitor was not started: call start(client)")),
         }
     }
 
-    /// Ends it. What was listed stays. A second call does nothing.
+    /// Stops the monitor; the latest list stays. A second call does nothing.
     fn stop(&self, py: Python<'_>) {
         let task = self.shared.state.lock_py_attached(py).task.take();
         self.shared.came.notify_all();
@@ -127,8 +127,8 @@ impl IndexesMonitor {
         }
     }
 
-    /// The indexes of a namespace that queries can use, as they were listed last; `None`: there are none, or the first list has
-    /// not come.
+    /// The indexes of a namespace that queries can use, from the latest list. `None` if there are none, or the first
+    /// list has not arrived yet.
     fn get_index_context(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<IndexContext>> {
         let Some(listed) = self.shared.state.lock_py_attached(py).listed.clone() else { return Ok(None) };
         // One entry for each name: nodes may list an index that they are building.

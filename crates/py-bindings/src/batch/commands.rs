@@ -326,7 +326,7 @@ fn found<T>(
         let made = match outcome {
             RawOutcome::Answered(message) => each(key, Some(message)),
             RawOutcome::Failed(error) if error.matches(&[ResultCode::KeyNotFoundError]) => each(key, None),
-            RawOutcome::Failed(error) => Err(errors::to_py(py, error)),
+            RawOutcome::Failed(error) => Err(errors::of_record(py, error, &key.key)),
             _ => Err(errors::to_py(py, &aerolane::Error::bad_response("the server left a row of the batch out"))),
         };
         match made {

@@ -79,30 +79,30 @@ pub(super) fn apply(
     RawShape::udf(batch, policy, (&function.package, &function.name), &function.arguments)
 }
 
-/// A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or, if there are `operations`,
-/// what these say (none of them may write).
+/// A row of `Client.batch` that reads: all bins, only `bins` (an empty list: none), or the results of `operations`,
+/// none of which may write.
 ///
-/// Raises `ValueError` for operations that write, otherwise as `get` and `operate` do.
+/// Raises `ValueError` for operations that write, and otherwise what `get` and `operate` raise.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchReadOp(Row);
 
-/// A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at least one of
-/// them must write).
+/// A row of `Client.batch` that writes: it sets `bins` and then carries out `operations`. Without `bins`, at least one
+/// of the operations must write.
 ///
-/// Raises `ValueError` when neither is given and for operations alone that do not write, otherwise as `put` and `operate`
-/// do.
+/// Raises `ValueError` if neither is given or if only operations are given and none of them writes, and otherwise what
+/// `put` and `operate` raise.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchWriteOp(Row);
 
-/// A row of `Client.batch` that deletes its record.
+/// A row of `Client.batch` that deletes a record.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchDeleteOp(Row);
 
-/// A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to its
-/// record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the row's record; a function
-/// that fails makes the row fail, with the server's message: file, line, what was wrong.
+/// A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to
+/// its record, with `args` (a list, or None). The function's return value is in the bin `"SUCCESS"` of the row's
+/// record. If the function fails, so does the row, with the server's message: file, line and what was wrong.
 ///
-/// Raises `TypeError` for arguments that are no list or cannot be sent, `ValueError` for empty names.
+/// Raises `TypeError` if `args` is not a list or cannot be sent, `ValueError` for empty names.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchUDFOp(Row);
 

@@ -13,12 +13,12 @@ use crate::errors;
 use crate::key::Key;
 use crate::record::{Body, Once, Record};
 
-/// A key and what became of its row.
+/// A key and the outcome of its row.
 ///
-/// A row has a `record` when it succeeded (without bins for writes and deletes that return nothing), an `error` when it
-/// failed, and neither when the server left it out. A missing or filtered-out record is a failed row; the batch itself
-/// succeeds all the same. The record is made when it is first asked for. Each row has its own copy of the answer:
-/// whoever keeps one row keeps no other.
+/// A row has a `record` if it succeeded (without bins for writes and deletes that return nothing), an `error` if it
+/// failed, and neither if the server left it out. A row whose record is missing or filtered out has failed; the batch
+/// itself still succeeds. The record is created on first access. Each row has its own copy of the answer, so keeping
+/// one row does not keep the others in memory.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct BatchRecord {
     key: Py<Key>,
@@ -102,7 +102,7 @@ impl BatchRecord {
         matches!(self.outcome, Outcome::Answered { .. })
     }
 
-    /// The record of a row that succeeded, else `None`.
+    /// The record, if the row succeeded, else `None`.
     #[getter]
     fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Outcome::Answered { body, operate } = &self.outcome else { return Ok(None) };
@@ -113,7 +113,7 @@ impl BatchRecord {
         Ok(Some(self.made.set(py, Bound::new(py, record)?.into_any())))
     }
 
-    /// The exception that the row stands for, not raised; `None` if it did not fail.
+    /// The row's exception, which is not raised here; `None` if the row did not fail.
     #[getter]
     fn error<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
         let (py, row) = (slf.py(), slf.get());
@@ -121,7 +121,7 @@ impl BatchRecord {
         if let Some(exception) = row.made.get(py) {
             return Some(exception);
         }
-        let exception = errors::to_py(py, error).into_value(py).into_bound(py).into_any();
+        let exception = errors::of_record(py, error, &row.key).into_value(py).into_bound(py).into_any();
         let (exception, first) = row.made.set_first(py, exception);
         if first {
             // Whoever raises it makes a cycle: it knows the frame, and a variable there the row.
@@ -131,7 +131,7 @@ impl BatchRecord {
         Some(exception)
     }
 
-    /// The row's `ResultCode`: `OK`, or that of its error; `None` if the server left the row out.
+    /// The row's `ResultCode`: `OK`, or the code of its error; `None` if the server left the row out.
     #[getter]
     fn result_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         static OK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -50,13 +50,13 @@ impl Twin for Streamed {
     }
 }
 
-/// The rows of a batch, as its nodes answer: iterate over it with `for` or `async for`, on any number of threads or tasks
-/// (each row comes to one of them).
+/// The rows of a batch as the nodes answer. Iterate over it with `for` or `async for`, from any number of threads or
+/// tasks; each row goes to one of them.
 ///
-/// Each item is a pair: the row's place in `ops`, and its `BatchRecord`. Every row comes once, in any order; one that
-/// failed says so itself. When the request to a node fails as a whole, its rows have that error; it is raised at the end
-/// when no row was answered by the server at all. Closing the stream, leaving it as a context manager and dropping it end
-/// the batch: writes that were sent until then may be carried out.
+/// Each item is a pair of the row's index in `ops` and its `BatchRecord`. Every row comes exactly once, in any order,
+/// failed ones included. If the whole request to a node fails, its rows have that error; it is raised at the end if the
+/// server answered no row at all. Closing the stream, leaving its context manager or dropping it ends the batch; writes
+/// that were already sent may still be executed.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchRecordStream {
     live: Live<(usize, Outcome)>,
@@ -105,7 +105,7 @@ stream_methods!(BatchRecordStream);
 
 #[pymethods]
 impl BatchRecordStream {
-    /// Ends the batch. Rows that were not taken are dropped. A second call does nothing.
+    /// Ends the batch. Rows that were not read are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
         self.live.close(py);
     }

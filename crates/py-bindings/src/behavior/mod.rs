@@ -30,10 +30,11 @@ pub(crate) use scope::OpKind;
 use scope::{Mode, OpShape};
 pub(crate) use settings::Settings;
 
-/// A named set of settings for all kinds of calls, made from another one by `derive_with_changes`.
+/// A named set of settings for all kinds of calls, derived from another one by `derive_with_changes`.
 ///
-/// `DEFAULT`; `READ_FAST`: reads of 200 ms in all; `STRICTLY_CONSISTENT`: linearized reads in namespaces of the SC
-/// mode; `FAST_RACK_AWARE`: as `READ_FAST`, from the client's racks first. Only a configuration file changes one.
+/// Predefined: `DEFAULT`; `READ_FAST` (reads have 200 ms in total); `STRICTLY_CONSISTENT` (linearized reads in
+/// namespaces in SC mode); `FAST_RACK_AWARE` (as `READ_FAST`, preferring nodes on the client's racks). A behavior never
+/// changes, except by a configuration file.
 #[pyclass(frozen, weakref, module = "aerolane.policy")]
 pub(crate) struct Behavior {
     name: String,
@@ -130,30 +131,31 @@ macro_rules! derive_with_changes {
                 &self.name
             }
 
-            /// The behavior that this one was made from; None for `DEFAULT`.
+            /// The behavior that this one was derived from; None for `DEFAULT`.
             #[getter]
             fn parent(&self, py: Python<'_>) -> Option<Py<Behavior>> {
                 self.parent.as_ref().map(|parent| parent.clone_ref(py))
             }
 
-            /// The behaviors that were made from this one and are still in use.
+            /// The behaviors that were derived from this one and are still in use.
             #[getter]
             fn children(&self, py: Python<'_>) -> Vec<Py<Behavior>> {
                 self.children.all(py)
             }
 
-            /// A new behavior: this one with changes. It can be found by its name while it is in use: by the program, a
-            /// session, or a behavior made from it. One that had the name before is replaced there.
+            /// Returns a new behavior: this one with changes. It can be found by name for as long as the program, a
+            /// session or a behavior derived from it uses it. An earlier behavior of the same name can no longer be
+            /// found.
             ///
-            /// Each argument is a `Settings` for a part of the calls. For reads apply `all`, `reads`, `reads_ap` or
-            /// `reads_sc`, and `reads_point`, `reads_batch` or `reads_query`; for writes `all`, `writes`, `writes_ap`
-            /// or `writes_sc`, `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or
-            /// `writes_query`. Later ones win, and all of them over what the parent says.
+            /// Each argument is a `Settings` for some of the calls. Reads use `all`, `reads`, `reads_ap` or `reads_sc`,
+            /// and `reads_point`, `reads_batch` or `reads_query`; writes use `all`, `writes`, `writes_ap` or
+            /// `writes_sc`, `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or
+            /// `writes_query`. In this order, later ones override earlier ones, and all of them override the parent.
             ///
-            /// A setting by itself (`total_timeout`, `max_retries`, ..) is one of `all`: so code for the first versions of the
-            /// SDK of Aerospike says it.
+            /// A single setting (`total_timeout`, `max_retries`, ..) applies to all calls, as in the first versions of
+            /// Aerospike's SDK.
             ///
-            /// Raises `InvalidArgumentError` for an empty name and the names of predefined behaviors.
+            /// Raises `InvalidArgumentError` for an empty name and for the name of a predefined behavior.
             #[pyo3(signature = (
                 name, *, $($keyword=None,)* total_timeout=None, socket_timeout=None, max_retries=None, retry_delay=None,
                 send_key=None, use_compression=None, compression_threshold=None
@@ -190,26 +192,26 @@ macro_rules! derive_with_changes {
                 Self::derive(slf, name, patches)
             }
 
-            /// Most time for a read of one record with its retries, a timedelta: of the settings of such reads, as are the four
-            /// below, for code written for the first versions of the SDK of Aerospike.
+            /// Timeout of a single-record read, retries included, a timedelta. This property and the other settings of
+            /// such reads exist for code written for the first versions of Aerospike's SDK.
             #[getter]
             fn total_timeout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.of_reads(py, "total_timeout")
             }
 
-            /// Most time for one attempt, a timedelta.
+            /// Timeout of one attempt, a timedelta.
             #[getter]
             fn socket_timeout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.of_reads(py, "socket_timeout")
             }
 
-            /// Most attempts after the first one.
+            /// The maximum number of retries.
             #[getter]
             fn max_retries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.of_reads(py, "max_retries")
             }
 
-            /// Pause between two attempts, a timedelta.
+            /// The pause between two attempts, a timedelta.
             #[getter]
             fn retry_delay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.of_reads(py, "retry_delay")
@@ -221,7 +223,7 @@ macro_rules! derive_with_changes {
                 self.of_reads(py, "send_key")
             }
 
-            /// The settings of a kind of call.
+            /// The settings for a kind of call.
             #[pyo3(signature = (kind, shape, mode=None))]
             fn get_settings(
                 &self,
@@ -234,23 +236,23 @@ macro_rules! derive_with_changes {
                 Ok(Settings(*self.policies().settings(kind, shape, mode_or_ap(mode)?)))
             }
 
-            /// The settings of the step of a commit that checks what was read.
+            /// The settings for the step of a commit that checks the records that were read.
             fn get_txn_verify_settings(&self) -> Settings {
                 Settings(self.policies().txn_verify)
             }
 
-            /// The settings of the step that ends a transaction at each record.
+            /// The settings for the step that ends a transaction at each record.
             fn get_txn_roll_settings(&self) -> Settings {
                 Settings(self.policies().txn_roll)
             }
 
-            /// The policy of reads of single records.
+            /// The policy for single-record reads.
             #[pyo3(signature = (mode=None))]
             fn read_policy(&self, py: Python<'_>, mode: Option<&Bound<'_, PyAny>>) -> PyResult<Py<ReadPolicy>> {
                 ReadPolicy::from_snapshot(py, self.policies().read_point(mode_or_ap(mode)? == Mode::Sc))
             }
 
-            /// The policy of writes of single records. `kind`: default `OpKind.WRITE_NON_RETRYABLE`, as for all writes
+            /// The policy for single-record writes. `kind`: `OpKind.WRITE_NON_RETRYABLE` by default, as for all writes
             /// of sessions.
             #[pyo3(signature = (mode=None, kind=None))]
             fn write_policy(
@@ -262,14 +264,14 @@ macro_rules! derive_with_changes {
                 let sc = mode_or_ap(mode)? == Mode::Sc;
                 let kind = kind.map_or(Ok(OpKind::WriteNonRetryable), |kind| OpKind::from_python(kind, "kind"))?;
                 let policy = match kind {
-                    OpKind::Read => return Err(PyTypeError::new_err("kind must be one of writes, not OpKind.READ")),
+                    OpKind::Read => return Err(PyTypeError::new_err("kind must be a kind of write, not OpKind.READ")),
                     OpKind::WriteRetryable => self.policies().write_point_retryable(sc),
                     OpKind::WriteNonRetryable => self.policies().write_point(sc),
                 };
                 WritePolicy::from_snapshot(py, policy)
             }
 
-            /// The policy of batches of a kind.
+            /// The policy for a kind of batch.
             #[pyo3(signature = (kind, mode=None))]
             fn batch_policy(
                 &self,
@@ -281,13 +283,13 @@ macro_rules! derive_with_changes {
                 BatchPolicy::from_snapshot(py, self.policies().batch(kind, mode_or_ap(mode)? == Mode::Sc))
             }
 
-            /// The policy of queries.
+            /// The policy for queries.
             #[pyo3(signature = (mode=None))]
             fn query_policy(&self, py: Python<'_>, mode: Option<&Bound<'_, PyAny>>) -> PyResult<Py<QueryPolicy>> {
                 QueryPolicy::from_snapshot(py, self.policies().query(mode_or_ap(mode)? == Mode::Sc))
             }
 
-            /// This behavior or one made from it (from one made from it, ...) that has the name, or None.
+            /// The behavior of this name, searched for in this one and everything derived from it, or None.
             fn find_behavior(slf: &Bound<'_, Self>, name: &str) -> Option<Py<Behavior>> {
                 let py = slf.py();
                 let mut left = vec![slf.clone().unbind()];
@@ -300,7 +302,7 @@ macro_rules! derive_with_changes {
                 None
             }
 
-            /// A text with the changes of this behavior and the settings that it comes to.
+            /// A text that lists the changes of this behavior and the resulting settings.
             fn explain(&self, py: Python<'_>) -> PyResult<String> {
                 let resolved = self.policies();
                 let mut lines = vec![format!("behavior {}", self.name)];
@@ -326,8 +328,7 @@ macro_rules! derive_with_changes {
                 Ok(lines.join("\n"))
             }
 
-            /// Does nothing: what a behavior comes to is up to date at any time. Here for code written for the SDK of
-            /// Aerospike.
+            /// Does nothing, since a behavior is always up to date. It exists for code written for Aerospike's SDK.
             #[allow(clippy::unused_self)]
             fn clear_cache(&self) {}
 

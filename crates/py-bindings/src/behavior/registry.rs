@@ -105,8 +105,8 @@ pub(super) fn add(behavior: &Bound<'_, Behavior>) -> PyResult<()> {
     behaviors(behavior.py()).put(behavior)
 }
 
-/// The behavior of this name, or None. One that is not predefined, nor from a configuration file, is known by its name
-/// while it is in use: by the program, a session, or a behavior made from it.
+/// The behavior of this name, or None. A behavior that is neither predefined nor from a configuration file can be found
+/// for as long as the program, a session or a behavior derived from it uses it.
 #[pyfunction]
 pub(super) fn get_behavior(py: Python<'_>, name: &str) -> Option<Py<Behavior>> {
     behaviors(py).get(py, name)
@@ -118,7 +118,7 @@ fn get_behavior_or_default(py: Python<'_>, name: &str) -> PyResult<Py<Behavior>>
     get_behavior(py, name).map_or_else(|| default_behavior(py), Ok)
 }
 
-/// All behaviors that are in use by name, in the order in which they were made.
+/// All behaviors in use by name, in the order in which they were created.
 #[pyfunction]
 fn get_all_behaviors(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);

@@ -41,23 +41,23 @@ impl Mode {
 }
 
 python_enum! {
-    /// What a call does: READ, WRITE_RETRYABLE (repeating it does no harm), or WRITE_NON_RETRYABLE.
+    /// What a call does: READ, WRITE_RETRYABLE (can safely be repeated), or WRITE_NON_RETRYABLE.
     "OpKind": OpKind {
         READ = "read" => Self::Read, WRITE_RETRYABLE = "write_retryable" => Self::WriteRetryable,
         WRITE_NON_RETRYABLE = "write_non_retryable" => Self::WriteNonRetryable,
     }
 }
 python_enum! {
-    /// How much a call is about: POINT (one record), BATCH (several, by key), QUERY.
+    /// How many records a call is about: POINT (one record), BATCH (several, by key), QUERY.
     "OpShape": OpShape { POINT = "point" => Self::Point, BATCH = "batch" => Self::Batch, QUERY = "query" => Self::Query }
 }
 python_enum! {
-    /// The mode of a namespace: AP (availability before consistency) or SC (strong consistency).
+    /// The mode of a namespace: AP (available, partition-tolerant) or SC (strong consistency).
     "Mode": Mode { AP = "ap" => Self::Ap, SC = "sc" => Self::Sc }
 }
 
 python_enum! {
-    /// Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`.
+    /// The calls that settings apply to: the keyword arguments of `Behavior.derive_with_changes`.
     "Scope": Scope {
         ALL = "all" => Self::All, READS = "reads" => Self::Reads, READS_POINT = "reads_point" => Self::ReadsPoint,
         READS_BATCH = "reads_batch" => Self::ReadsBatch, READS_QUERY = "reads_query" => Self::ReadsQuery,

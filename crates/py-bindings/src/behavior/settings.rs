@@ -21,11 +21,12 @@ macro_rules! settings {
             Ok(set)
         }
 
-        /// Settings of a behavior; None leaves one to the scopes before, to the parent, or to the default.
+        /// Settings of a behavior. For a setting that is None, the value of an earlier scope, the parent or the default
+        /// applies.
         ///
-        /// Times are `datetime.timedelta`, rounded up to milliseconds when used. Immutable.
+        /// Times are `datetime.timedelta`, rounded up to milliseconds. Immutable.
         ///
-        /// Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
+        /// Raises `TypeError` for a value of the wrong type, `InvalidArgumentError` for a value that is out of range.
         #[pyclass(frozen, eq, module = "aerolane.policy")]
         #[derive(PartialEq)]
         pub(crate) struct Settings(pub(crate) Values);
@@ -53,7 +54,7 @@ macro_rules! settings {
                 }
             )*
 
-            /// The settings of `base`, and over them those that `override` has. `override` may be passed by position only.
+            /// The settings of `base`, overridden by those of `override`. Pass `override` by position.
             #[staticmethod]
             #[pyo3(signature = (base, r#override))]
             fn merge(base: &Bound<'_, Self>, r#override: &Bound<'_, Self>) -> Self {
@@ -80,15 +81,15 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Most time for the whole call with its retries. Zero: no limit.
+    /// Timeout of the whole call, retries included. Zero: no limit.
     total_timeout: Span;
-    /// Most time for one attempt; never more than the total one. Zero: as the total one.
+    /// Timeout of one attempt; `total_timeout` limits it, too. Zero: the same as `total_timeout`.
     socket_timeout: Span;
-    /// How long a connection whose answer is late is kept for it. Of no effect on lanes, which always read late answers.
+    /// How long a connection waits for a late answer. Has no effect on lanes, which always read late answers.
     timeout_delay: Span;
-    /// Most attempts after the first one.
+    /// The maximum number of retries.
     max_retries: Number;
-    /// Pause between two attempts.
+    /// The pause between two attempts.
     retry_delay: Span;
     /// Whether the user key is stored with the record.
     send_key: Switch;
@@ -96,31 +97,31 @@ settings! {
     durable_delete: Switch;
     /// Which copies must be written before a write succeeds.
     commit_level: Member;
-    /// Which node is asked.
+    /// Which node the request goes to.
     replica: Member;
-    /// Copies that a read consults in a namespace of the AP mode.
+    /// How many copies a read consults in a namespace in AP mode.
     read_mode_ap: Member;
-    /// Consistency of a read in a namespace of the SC mode.
+    /// How consistent a read is in a namespace in SC mode.
     read_mode_sc: Member;
-    /// Whether requests are compressed, and answers may be (Enterprise Edition).
+    /// Whether requests are compressed and the server may compress its answers (Enterprise Edition).
     use_compression: Switch;
-    /// Bytes that a request must exceed to be compressed.
+    /// The size in bytes above which requests are compressed.
     compression_threshold: Number;
-    /// Most nodes that a batch or a query asks at the same time. 0: all.
+    /// The maximum number of nodes that a batch or a query asks at the same time. 0: all.
     max_concurrent_nodes: Number;
-    /// Most records of a query that wait for the reader.
+    /// The maximum number of records of a query that are buffered for the reader.
     record_queue_size: Number;
-    /// Whether a query with a condition that no index serves may scan.
+    /// Whether a query may read all records if no index fits its condition.
     allow_scans_with_where: Switch;
-    /// Whether the server may handle rows of a batch in memory on the thread that received them.
+    /// Whether the server may process rows of a batch on in-memory namespaces on the thread that received the batch.
     allow_inline: Switch;
     /// The same for namespaces on SSD.
     allow_inline_ssd: Switch;
-    /// A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less. 0: as the
-    /// server is configured. -1: reads renew nothing.
+    /// A read resets the record's time to live if at most this percentage of it (1 to 100) is left. 0: as configured on
+    /// the server. -1: reads never reset it.
     read_touch_ttl_percent: TouchTtl;
-    /// How much the server tells about a failure: 0 the result code, 1 a sub-code, 2 a message, 3 also where in an
-    /// expression.
+    /// How much detail the server reports about a failure. 0: the result code. 1: also a sub-code. 2: also a message.
+    /// 3: also where in an expression it failed.
     error_detail_verbosity: UpTo<3>;
 }
 

@@ -7,7 +7,6 @@ use pyo3::sync::PyOnceLock;
 
 use super::result::{Outcome, Row};
 use super::verb::Verb;
-use crate::errors;
 use crate::key::Key;
 
 /// Who hears of failures.
@@ -144,9 +143,9 @@ impl Judge {
     pub(super) fn admit(&self, py: Python<'_>, verb: Verb, row: Row) -> PyResult<Option<Row>> {
         match (self.verdict(verb, &row.outcome), &row.outcome, &self.on_error) {
             (Verdict::LeaveOut, ..) => Ok(None),
-            (Verdict::Raise, Outcome::Failed(error), _) => Err(errors::to_py(py, error)),
+            (Verdict::Raise, Outcome::Failed(error), _) => Err(row.raised(py, error)),
             (Verdict::Tell, Outcome::Failed(error), OnError::Handler(handler)) => {
-                let exception = errors::to_py(py, error).into_value(py);
+                let exception = row.raised(py, error).into_value(py);
                 handler.call1(py, (row.key, row.index, exception))?;
                 Ok(None)
             }

@@ -22,6 +22,16 @@ pub(super) struct Row {
     pub(super) outcome: Outcome,
 }
 
+impl Row {
+    /// The exception for the row's failure.
+    pub(super) fn raised(&self, py: Python<'_>, error: &Error) -> PyErr {
+        match &self.key {
+            Some(key) => errors::of_record(py, error, key),
+            None => errors::to_py(py, error),
+        }
+    }
+}
+
 /// What came of the call.
 pub(super) enum Outcome {
     /// It succeeded, and there is nothing to read.
@@ -97,7 +107,7 @@ impl RecordResult {
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
-        self.row.error().map_or(Ok(()), |error| Err(errors::to_py(py, error)))
+        self.row.error().map_or(Ok(()), |error| Err(self.row.raised(py, error)))
     }
 
     fn detail<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -205,7 +215,7 @@ impl RecordResult {
 
     /// Returns the failure as an exception, without raising it. `None` if there is none.
     fn to_exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.row.error().map(|error| errors::to_py(py, error).into_value(py).into_bound(py).into_any())
+        self.row.error().map(|error| self.row.raised(py, error).into_value(py).into_bound(py).into_any())
     }
 
     /// Returns the record, or raises the failure.
@@ -261,7 +271,7 @@ impl RecordResult {
         match self.row.error() {
             None => Ok(true),
             Some(error) if error.matches(&[ResultCode::KeyNotFoundError]) => Ok(false),
-            Some(error) => Err(errors::to_py(py, error)),
+            Some(error) => Err(self.row.raised(py, error)),
         }
     }
 

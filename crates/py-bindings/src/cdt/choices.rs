@@ -32,7 +32,7 @@ pub(crate) enum ExpType {
 }
 
 python_enum! {
-    /// The type of an expression's value: what `FilterExpression` constructors have to be told where it is not certain.
+    /// The type of an expression's value, for `FilterExpression` constructors that cannot infer it.
     "ExpType": ExpType {
         NIL = 0 => Self::Nil, BOOL = 1 => Self::Bool, INT = 2 => Self::Int, STRING = 3 => Self::String,
         LIST = 4 => Self::List, MAP = 5 => Self::Map, BLOB = 6 => Self::Blob, FLOAT = 7 => Self::Float,
@@ -48,7 +48,7 @@ pub(crate) enum ListOrder {
 }
 
 python_enum! {
-    /// The order of a list. UNORDERED (the default): as the items were put. ORDERED: sorted by value.
+    /// The order of a list. UNORDERED (the default): items stay where they were put. ORDERED: sorted by value.
     "ListOrderType": ListOrder { UNORDERED = 0 => Self::Unordered, ORDERED = 1 => Self::Ordered }
 }
 
@@ -61,8 +61,8 @@ pub(crate) enum ListSort {
 }
 
 python_enum! {
-    /// How a list is sorted. DEFAULT: ascending, duplicates stay. DESCENDING: the other way round. DROP_DUPLICATES:
-    /// ascending, of equal items one stays.
+    /// How a list is sorted. DEFAULT: ascending, keeping duplicates. DESCENDING: in the opposite order.
+    /// DROP_DUPLICATES: ascending, keeping one of several equal items.
     "ListSortFlags": ListSort {
         DEFAULT = 0 => Self::Default, DESCENDING = 1 => Self::Descending, DROP_DUPLICATES = 2 => Self::DropDuplicates,
     }
@@ -77,8 +77,8 @@ pub(crate) enum MapOrder {
 }
 
 python_enum! {
-    /// The order of a map. UNORDERED (the default). KEY_ORDERED: sorted by key. KEY_VALUE_ORDERED: sorted by key, and
-    /// an index by value is kept, too.
+    /// The order of a map. UNORDERED (the default). KEY_ORDERED: sorted by key. KEY_VALUE_ORDERED: sorted by key, with
+    /// an additional index by value.
     "MapOrder": MapOrder {
         UNORDERED = 0 => Self::Unordered, KEY_ORDERED = 1 => Self::KeyOrdered, KEY_VALUE_ORDERED = 3 => Self::KeyValueOrdered,
     }
@@ -93,8 +93,8 @@ pub(crate) enum MapWriteMode {
 }
 
 python_enum! {
-    /// What a map operation does with keys. UPDATE (the default): creates or changes. UPDATE_ONLY: fails for a key that
-    /// does not exist. CREATE_ONLY: fails for one that exists.
+    /// How a map operation writes keys. UPDATE (the default): creates or replaces entries. UPDATE_ONLY: fails for a key
+    /// that does not exist. CREATE_ONLY: fails for a key that exists.
     "MapWriteMode": MapWriteMode {
         UPDATE = 0 => Self::Update, UPDATE_ONLY = 1 => Self::UpdateOnly, CREATE_ONLY = 2 => Self::CreateOnly,
     }
@@ -116,8 +116,8 @@ impl Overflow {
 }
 
 python_enum! {
-    /// What happens when the result of bit arithmetic does not fit. FAIL: an error. SATURATE: it becomes the largest
-    /// or smallest number that fits. WRAP: its high bits are cut off.
+    /// What happens if the result of bit arithmetic does not fit. FAIL: an error. SATURATE: the result becomes the
+    /// largest or smallest number that fits. WRAP: its high bits are cut off.
     "BitwiseOverflowActions": Overflow { FAIL = 0 => Self::Fail, SATURATE = 2 => Self::Saturate, WRAP = 4 => Self::Wrap }
 }
 
@@ -131,8 +131,8 @@ pub(crate) enum Resize {
 }
 
 python_enum! {
-    /// How a blob is resized. DEFAULT: bytes are added and removed at the end. FROM_FRONT: at the front. GROW_ONLY: it
-    /// never becomes shorter. SHRINK_ONLY: it never becomes longer.
+    /// How a blob is resized. DEFAULT: bytes are added or removed at the end. FROM_FRONT: at the front. GROW_ONLY: it
+    /// never gets shorter. SHRINK_ONLY: it never gets longer.
     "BitwiseResizeFlags": Resize {
         DEFAULT = 0 => Self::Default, FROM_FRONT = 1 => Self::FromFront, GROW_ONLY = 2 => Self::GrowOnly,
         SHRINK_ONLY = 4 => Self::ShrinkOnly,
@@ -152,7 +152,7 @@ python_enum! {
     "StringNumericType": NumericType { ANY = 0 => Self::Any, INT = 1 => Self::Int, FLOAT = 2 => Self::Float }
 }
 
-/// What of the element that a path is at.
+/// What of the current element of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoopVarPart {
     MapKey = 0,
@@ -161,8 +161,8 @@ pub(crate) enum LoopVarPart {
 }
 
 python_enum! {
-    /// What an expression inside a path looks at, of the element that the path is at: its key (in a map), its value,
-    /// or its index (in a list). Server 8.1.1 and later.
+    /// Which part of the current element an expression inside a path uses: its key (in a map), its value, or its index
+    /// (in a list). Server 8.1.1 and later.
     "LoopVarPart": LoopVarPart { MAP_KEY = 0 => Self::MapKey, VALUE = 1 => Self::Value, INDEX = 2 => Self::Index }
 }
 

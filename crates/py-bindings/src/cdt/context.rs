@@ -19,12 +19,12 @@ use crate::value::{self, Refused};
 /// Most levels of a context.
 const MAX_LEVELS: usize = 256;
 
-/// One step on the way to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of the
-/// list that stands under `"orders"`.
+/// One step of the path to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of the
+/// list stored under `"orders"`.
 ///
-/// Made by static methods, immutable, and encoded when it is made. Negative indexes and ranks count from the end.
+/// Created by static methods, immutable, and encoded on creation. Negative indexes and ranks count from the end.
 ///
-/// The methods raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+/// The methods raise `TypeError` for an argument of the wrong type, `OverflowError` for ints of more than 64 bits, and
 /// `InvalidArgumentError` for values that cannot be sent.
 #[pyclass(frozen, module = "aerolane.native", name = "CTX")]
 #[derive(Clone)]
@@ -92,8 +92,8 @@ impl Context {
         Self::of(|value| context::list_index(value, index))
     }
 
-    /// The item of a list at an index; if there is none, a list of this order is created there. `pad`: the list around
-    /// it may be shorter than the index, and is padded with nil (of no effect with an ordered one).
+    /// The item of a list at an index; if there is none, creates a list of this order. `pad`: if the enclosing list is
+    /// shorter than the index, pads it with nil (no effect on an ordered list).
     #[staticmethod]
     pub(crate) fn list_index_create(index: i64, order: Choice<ListOrder>, pad: bool) -> Self {
         Self::of(|value| context::list_index_create(value, index, create::list(order.0 as u8, pad)))
@@ -129,14 +129,14 @@ impl Context {
         Self::with_value(key, |out| context::map_key(out, |writer| value::pack_key(writer, key)))
     }
 
-    /// The value of a key of a map; if there is none, a map of this order is created there.
+    /// The value of a key of a map; if there is none, creates a map of this order.
     #[staticmethod]
     pub(crate) fn map_key_create(key: &Bound<'_, PyAny>, order: Choice<MapOrder>) -> PyResult<Self> {
         let create = create::map(order.0 as u8);
         Self::with_value(key, |out| context::map_key_create(out, |writer| value::pack_key(writer, key), create))
     }
 
-    /// The first value of a map that is equal to this one. A dict stands for a key-ordered map.
+    /// The first value of a map that equals this one. A dict stands for a key-ordered map.
     #[staticmethod]
     pub(crate) fn map_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_value(value, |out| context::map_value(out, |writer| pack_map_value(writer, value)))
@@ -163,37 +163,39 @@ impl Context {
         })
     }
 
-    /// Of what the step before selects, that for which an expression is true, too. Only on paths; server 8.1.2 and
-    /// later.
+    /// Keeps only those elements selected by the previous step for which an expression is true. Only on paths; server
+    /// 8.1.2 and later.
     #[staticmethod]
     fn and_filter(exp: Exp) -> Self {
         Self::filtered(&exp)
     }
 
-    /// A sequence of CTX as bytes: what `from_bytes` and other clients take. What they create is not part of that.
+    /// Encodes a sequence of CTX as bytes, for `from_bytes` and other clients. Settings for creating lists and maps are
+    /// not included.
     #[staticmethod]
     fn to_bytes(py: Python<'_>, ctx: Ctx) -> Bound<'_, PyBytes> {
         PyBytes::new(py, &ctx.address())
     }
 
-    /// `to_bytes` as base64 text.
+    /// The same as `to_bytes`, as base64 text.
     #[staticmethod]
     fn to_base64(ctx: Ctx) -> String {
         STANDARD.encode(ctx.address())
     }
 
-    /// The list of CTX of `to_bytes`.
+    /// Decodes the output of `to_bytes` to a list of CTX.
     ///
-    /// Raises `TypeError` for what is no bytes-like object, `InvalidArgumentError` for bytes that are no context.
+    /// Raises `TypeError` for anything but a bytes-like object, `InvalidArgumentError` for bytes that are not a valid
+    /// context.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
         from_slice(py, value::bytes_of(bytes)?.as_bytes())
     }
 
-    /// The list of CTX of `to_base64`.
+    /// Decodes the output of `to_base64` to a list of CTX.
     ///
-    /// Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are no context. Both
-    /// are `ValueError`s.
+    /// Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are not a valid
+    /// context. Both are `ValueError`s.
     #[staticmethod]
     fn from_base64(py: Python<'_>, b64: &str) -> PyResult<Vec<Self>> {
         let bytes = STANDARD
@@ -256,7 +258,7 @@ impl std::fmt::Display for Shown<'_> {
 
 fn from_slice(py: Python<'_>, bytes: &[u8]) -> PyResult<Vec<Context>> {
     let levels =
-        context::levels(bytes).map_err(|e| errors::invalid_argument(py, format!("these bytes are no context: {e}")))?;
+        context::levels(bytes).map_err(|e| errors::invalid_argument(py, format!("not a valid context: {e}")))?;
     if levels.len() > MAX_LEVELS {
         return Err(too_long(py, levels.len()));
     }

@@ -43,64 +43,67 @@ const OF_A_BYTE: &[&str] = &[
 
 const MAP_WRITE_FLAGS: Table = (
     "MapWriteFlags",
-    "What a map operation refuses, and what becomes of that. Combine with `|`.\n\n\
-     CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: \
-     with NO_FAIL, the pairs that are not refused are taken.",
+    "What a map operation refuses. Combine with `|`.\n\n\
+     CREATE_ONLY: refuses existing keys. UPDATE_ONLY: refuses new keys. NO_FAIL: a refused operation does nothing \
+     instead of failing. PARTIAL: with NO_FAIL, the entries that are not refused are written.",
     &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
 );
 
 const TABLES: &[Table] = &[
     (
         "ListWriteFlags",
-        "What a list operation refuses, and what becomes of that. Combine with `|`.\n\n\
-         ADD_UNIQUE: items that are there already. INSERT_BOUNDED: indexes behind the end. NO_FAIL: what is refused is \
-         no error. PARTIAL: with NO_FAIL, the items that are not refused are taken.",
+        "What a list operation refuses. Combine with `|`.\n\n\
+         ADD_UNIQUE: refuses items that the list already has. INSERT_BOUNDED: refuses indexes beyond the end. NO_FAIL: \
+         a refused operation does nothing instead of failing. PARTIAL: with NO_FAIL, the items that are not refused are \
+         written.",
         &[("DEFAULT", 0), ("ADD_UNIQUE", 1), ("INSERT_BOUNDED", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
     ),
     (
         "BitWriteFlags",
-        "What a bit operation refuses, and what becomes of that. Combine with `|`.\n\n\
-         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. PARTIAL: \
-         what lies outside of the blob is left out.",
+        "What a bit operation refuses. Combine with `|`.\n\n\
+         CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing \
+         instead of failing. PARTIAL: bits outside of the blob are ignored.",
         &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
     ),
     (
         "HLLWriteFlags",
-        "What an HLL operation refuses, and what becomes of that. Combine with `|`.\n\n\
-         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. ALLOW_FOLD: \
-         the result may have fewer index bits than the bin.",
+        "What an HLL operation refuses. Combine with `|`.\n\n\
+         CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing \
+         instead of failing. ALLOW_FOLD: the result may have fewer index bits than the bin.",
         &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("ALLOW_FOLD", 8)],
     ),
     (
         "StringWriteFlags",
-        "What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later.\n\n\
-         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error.",
+        "What a string operation refuses. Combine with `|`. Server 8.2 and later.\n\n\
+         CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing \
+         instead of failing.",
         &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4)],
     ),
     (
         "StringRegexFlags",
-        "How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later.\n\n\
+        "How string operations interpret a regular expression. Combine with `|`. Server 8.2 and later.\n\n\
          CASE_INSENSITIVE. MULTILINE: `^` and `$` match at each line. DOTALL: `.` matches the end of a line, too. \
          UNIX_LINES: only `\\n` ends a line. GLOBAL: regex_replace replaces all matches, not only the first.",
         &[("DEFAULT", 0), ("CASE_INSENSITIVE", 1), ("MULTILINE", 2), ("DOTALL", 4), ("UNIX_LINES", 8), ("GLOBAL", 16)],
     ),
     (
         "RegexFlag",
-        "How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`.\n\n\
-         EXTENDED: the extended syntax. ICASE: case does not matter. NOSUB: positions are not asked for. NEWLINE: `.` \
-         does not match the end of a line.",
+        "How `FilterExpression.regex_compare` interprets its regular expression (POSIX). Combine with `|`.\n\n\
+         EXTENDED: the extended syntax. ICASE: ignores case. NOSUB: does not report positions. NEWLINE: `.` does \
+         not match the end of a line.",
         &[("NONE", 0), ("EXTENDED", 1), ("ICASE", 2), ("NOSUB", 4), ("NEWLINE", 8)],
     ),
     (
         "ExpReadFlags",
-        "How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated answers with None.",
+        "How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated returns None.",
         &[("DEFAULT", 0), ("EVAL_NO_FAIL", 16)],
     ),
     (
         "ExpWriteFlags",
-        "What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`.\n\n\
-         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. ALLOW_DELETE: a result of nil deletes the bin. \
-         POLICY_NO_FAIL: what is refused is no error. EVAL_NO_FAIL: an expression that cannot be evaluated is no error.",
+        "What `ExpOperation.write` refuses. Combine with `|`.\n\n\
+         CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. ALLOW_DELETE: a result of nil deletes the \
+         bin. POLICY_NO_FAIL: a refused operation does nothing instead of failing. EVAL_NO_FAIL: the same for an \
+         expression that cannot be evaluated.",
         &[
             ("DEFAULT", 0),
             ("CREATE_ONLY", 1),
@@ -112,10 +115,10 @@ const TABLES: &[Table] = &[
     ),
     (
         "SelectFlags",
-        "What a path answers with. Server 8.1.1 and later.\n\n\
-         MATCHING_TREE: the collection, with nothing but what matches. VALUE (also LIST_VALUE, MAP_VALUE): a list of the \
-         values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): what has \
-         another type than the path says is left out.",
+        "What a path returns. Server 8.1.1 and later.\n\n\
+         MATCHING_TREE: the collection, reduced to the matching elements. VALUE (also LIST_VALUE, MAP_VALUE): a list of the \
+         values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): leaves out \
+         elements whose type does not fit the path.",
         &[
             ("MATCHING_TREE", 0),
             ("VALUE", 1),
@@ -129,13 +132,14 @@ const TABLES: &[Table] = &[
     (
         "QueryWhereFlags",
         "What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later.\n\n\
-         EXPLAIN: which index serves the condition; always needed. REQUIRE_INDEX: an error if no secondary index does. \
-         HARD_HINT: an error if the index of the hint does not. ENC_VARINT: reserved, not accepted.",
+         EXPLAIN: which index fits the condition; always required. REQUIRE_INDEX: an error if no secondary index fits. \
+         HARD_HINT: an error if the index of the hint does not fit. ENC_VARINT: reserved, not accepted.",
         &[("ENC_VARINT", 1), ("EXPLAIN", 2), ("REQUIRE_INDEX", 4), ("HARD_HINT", 8)],
     ),
     (
         "ModifyFlags",
-        "How a path modifies. NO_FAIL: what has another type than the path says is left as it is. Server 8.1.1 and later.",
+        "How a path modifies elements. NO_FAIL: elements whose type does not fit the path are left unchanged. Server \
+         8.1.1 and later.",
         &[("DEFAULT", 0), ("NO_FAIL", 16)],
     ),
 ];

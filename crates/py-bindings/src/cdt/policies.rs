@@ -29,10 +29,11 @@ impl<'py> FromPyObject<'_, 'py> for WriteFlags {
     }
 }
 
-/// How list operations create a list, and what they refuse: the order of new lists (`ListOrderType`, default
-/// UNORDERED), and write flags (`ListWriteFlags` or an int, default none).
+/// How list operations create lists and what they refuse: the order of new lists (`ListOrderType`, default UNORDERED)
+/// and write flags (`ListWriteFlags` or an int, default none).
 ///
-/// An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+/// An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+/// `InvalidArgumentError` for other values.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ListPolicy(Mutex<(ListOrder, WriteFlags)>);
 
@@ -61,7 +62,7 @@ impl ListPolicy {
         Self(Mutex::new((order, write_flags.unwrap_or_default())))
     }
 
-    /// The order of a list that an operation creates.
+    /// The order of lists that an operation creates.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.state().0.to_python(py)
@@ -72,7 +73,7 @@ impl ListPolicy {
         self.0.lock().0 = value.0;
     }
 
-    /// What is refused, and what becomes of that: bits of `ListWriteFlags`.
+    /// What is refused, and how: bits of `ListWriteFlags`.
     #[getter]
     fn write_flags(&self) -> i64 {
         self.flags_number()
@@ -104,11 +105,12 @@ struct MapState {
     persist_index: bool,
 }
 
-/// How map operations create a map, and what they refuse: the order of new maps (`MapOrder`, default UNORDERED), what
-/// happens to keys (`MapWriteMode`, or `MapWriteFlags`, which go before), and whether the index of a new map is stored
-/// with it (default False).
+/// How map operations create maps and what they refuse: the order of new maps (`MapOrder`, default UNORDERED), how keys
+/// are written (`MapWriteMode`, or `MapWriteFlags`, which take precedence), and whether the index of a new map is
+/// stored with it (default False).
 ///
-/// An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+/// An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+/// `InvalidArgumentError` for other values.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct MapPolicy(Mutex<MapState>);
 
@@ -158,13 +160,13 @@ impl MapPolicy {
         Self::of(order, flags, persist_index.unwrap_or(false))
     }
 
-    /// With an order and write flags.
+    /// A policy with an order and write flags.
     #[classmethod]
     fn new_with_flags(_class: &Bound<'_, PyType>, order: Option<Choice<MapOrder>>, flags: WriteFlags) -> Self {
         Self::of(order, flags, false)
     }
 
-    /// With an order, write flags, and an index that is stored.
+    /// A policy with an order, write flags, and a stored index.
     #[classmethod]
     fn new_with_flags_and_persisted_index(
         _class: &Bound<'_, PyType>,
@@ -174,7 +176,7 @@ impl MapPolicy {
         Self::of(order, flags, true)
     }
 
-    /// The order of a map that an operation creates.
+    /// The order of maps that an operation creates.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.state().order.to_python(py)
@@ -185,7 +187,7 @@ impl MapPolicy {
         self.0.lock().order = value.0;
     }
 
-    /// What happens to keys; the same as two bits of `flags`.
+    /// How keys are written; the same as two bits of `flags`.
     #[getter]
     fn write_mode(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let WriteFlags(flags) = self.state().flags;
@@ -222,7 +224,7 @@ impl MapPolicy {
         self.state().flags.number()
     }
 
-    /// Whether the index of a map that an operation creates is stored with it.
+    /// Whether the index of a new map is stored with it.
     #[getter]
     fn persist_index(&self) -> bool {
         self.state().persist_index
@@ -249,9 +251,10 @@ impl MapPolicy {
     }
 }
 
-/// What bit operations refuse: write flags (`BitWriteFlags` or an int, default none).
+/// Write flags of bit operations: what they refuse (`BitWriteFlags` or an int, default none).
 ///
-/// An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+/// An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+/// `InvalidArgumentError` for other values.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct BitPolicy(Mutex<WriteFlags>);
 
@@ -269,7 +272,7 @@ impl BitPolicy {
         Self(Mutex::new(write_flags.unwrap_or_default()))
     }
 
-    /// What is refused, and what becomes of that: bits of `BitWriteFlags`.
+    /// What is refused, and how: bits of `BitWriteFlags`.
     #[getter(write_flags)]
     fn flags(&self) -> i64 {
         self.flags_number()
@@ -298,9 +301,10 @@ impl BitPolicy {
     }
 }
 
-/// What HLL operations refuse: write flags (`HLLWriteFlags` or an int, default none).
+/// Write flags of HLL operations: what they refuse (`HLLWriteFlags` or an int, default none).
 ///
-/// An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+/// An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+/// `InvalidArgumentError` for other values.
 #[pyclass(frozen, module = "aerolane.native", name = "HLLPolicy")]
 pub(crate) struct HllPolicy(Mutex<WriteFlags>);
 
@@ -318,7 +322,7 @@ impl HllPolicy {
         Self(Mutex::new(write_flags.unwrap_or_default()))
     }
 
-    /// What is refused, and what becomes of that: bits of `HLLWriteFlags`.
+    /// What is refused, and how: bits of `HLLWriteFlags`.
     #[getter]
     fn write_flags(&self) -> i64 {
         self.flags_number()

@@ -71,7 +71,7 @@ macro_rules! return_type {
 }
 
 return_type! {
-    /// What an operation on a list answers with, for the items that it selects. Combine with `| INVERTED`.
+    /// What a list operation returns for the items that it selects. Combine with `| INVERTED`.
     ListReturnType {
         /// Nothing.
         NONE = 0,
@@ -95,7 +95,7 @@ return_type! {
 }
 
 return_type! {
-    /// What an operation on a map answers with, for the pairs that it selects. Combine with `| INVERTED`.
+    /// What a map operation returns for the entries that it selects. Combine with `| INVERTED`.
     MapReturnType {
         /// Nothing.
         NONE = 0,

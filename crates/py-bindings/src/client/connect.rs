@@ -48,32 +48,33 @@ pub(crate) fn close_blocking(py: Python<'_>, core: &Arc<ClientCore>) {
 /// Closes a client; gives a coroutine.
 pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
     let core = Arc::clone(core);
-    in_thread(py, move |py| {
+    in_thread(py, "close", move |py| {
         close_blocking(py, &core);
         Ok(py.None())
     })
 }
 
-/// Connects to the cluster that the seeds belong to. A coroutine of a `Client`.
+/// Connects to the cluster that the seeds belong to. Returns a coroutine of a `Client`.
 ///
 /// `seeds` is one or several addresses, `"host:port,host:port"`; 3000 is the default port.
 ///
-/// Raises `ConnectionError` when no seed can be used, with the reason of each; `ValueError` for seeds or policies that
-/// cannot work.
+/// Raises `ConnectionError` if no seed can be reached, with the reason for each; `ValueError` for invalid seeds or
+/// policies.
 #[pyfunction]
 pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, PyAny>, seeds: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     host::at_await(py, "new_client", || {
         let policy: &Bound<'_, ClientPolicy> = argument("policy", policy)?;
         let (config, seeds) = (policy.get().config(py)?, argument::<String>("seeds", seeds)?);
         let origin = Origin::here(py, &seeds)?;
-        in_thread(py, move |py| {
+        in_thread(py, "new_client", move |py| {
             let core = connect_blocking(py, &config, &seeds, origin)?;
             Ok(Py::new(py, Client::new(core, seeds.into()))?.into_any())
         })
     })
 }
 
-/// Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without async.
+/// Connects to the cluster that the seeds belong to and returns a `Client`. The same as `new_client`, for code without
+/// async.
 #[pyfunction]
 pub(super) fn new_client_blocking(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Client> {
     let core = connect_blocking(py, &policy.get().config(py)?, &seeds, Origin::here(py, seeds)?)?;

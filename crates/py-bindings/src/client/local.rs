@@ -13,11 +13,11 @@ use crate::key::Key;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 use crate::policy::{ClientPolicy, Expiration, ReadPolicy, WritePolicy};
 
-/// A blocking client, to be used by the thread that made it or by any other.
+/// A blocking client for the thread that created it or any other.
 ///
-/// Other clients give each thread a runtime, a cluster tend and a pool of its own under this name. Here the calling
-/// thread does its I/O itself in any case; clients that are made with equal policies and seeds share one tend and one
-/// bounded pool, however many threads make one.
+/// In other clients, a client of this name gives each thread its own runtime, cluster tend and pool. Here, the calling
+/// thread always does its own I/O; clients with equal policies and seeds share one tend and one bounded pool, however
+/// many threads create one.
 #[pyclass(frozen, weakref, name = "_LocalClient", module = "aerolane.native")]
 pub(super) struct LocalClient {
     core: Arc<ClientCore>,
@@ -32,21 +32,21 @@ impl LocalClient {
         Ok(Self { core })
     }
 
-    /// The cluster's name as the policy asks for it.
+    /// The cluster name that the policy requires.
     #[getter]
     fn cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.core.check(py)?;
         Ok(self.core.raw.asynchronous().cluster_name())
     }
 
-    /// The cluster's name as its nodes report it.
+    /// The cluster name that the nodes report.
     #[getter]
     fn server_cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.core.check(py)?;
         Ok(self.core.raw.asynchronous().server_cluster_name())
     }
 
-    /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
+    /// Whether a namespace is in strong-consistency mode; `None` if the cluster does not have the namespace.
     fn is_strong_consistency(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<bool>> {
         self.core.check(py)?;
         Ok(self.core.mode(namespace))
@@ -145,8 +145,8 @@ impl LocalClient {
         control::info(py, &self.core, command)?.block(py, &self.core)
     }
 
-    /// Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not measured.
-    /// Another `latency_unit` drops what was measured.
+    /// Enables metrics, or changes their policy (`None`: the default policy). Calls in flight are not measured.
+    /// Changing `latency_unit` discards what was measured.
     #[pyo3(signature = (policy=None))]
     fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
         self.core.check(py)?;
@@ -154,7 +154,7 @@ impl LocalClient {
         Ok(())
     }
 
-    /// Switches metrics off. What was measured stays.
+    /// Disables metrics. What was measured is kept.
     fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check(py)?;
         metrics::disable(py, &self.core, false);
@@ -167,7 +167,7 @@ impl LocalClient {
         Ok(metrics::enabled(&self.core.raw))
     }
 
-    /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
+    /// A snapshot of the metrics: a `ClusterMetrics`. Takes a few hundred microseconds, so do not call it for every
     /// operation.
     fn metrics(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
         self.core.check(py)?;

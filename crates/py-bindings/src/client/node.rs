@@ -66,55 +66,55 @@ macro_rules! node_class {
 
         #[pymethods]
         impl $class {
-            /// The server's name of the node.
+            /// The node's name on the server.
             #[getter]
             fn name(&self) -> &str {
                 self.0.node.name()
             }
 
-            /// Where it listens, as `host:port`.
+            /// The address of the node, as `host:port`.
             #[getter]
             fn address(&self) -> &str {
                 self.0.node.address()
             }
 
-            /// Where it listens, as `(host, port)`.
+            /// The address of the node, as `(host, port)`.
             #[getter]
             fn host(&self) -> (String, u16) {
                 self.0.host()
             }
 
-            /// Whether it is part of the cluster now.
+            /// Whether the node is part of the cluster now.
             #[getter]
             fn is_active(&self) -> bool {
                 self.0.node.is_active()
             }
 
-            /// The version of its server.
+            /// The version of the node's server.
             #[getter]
             fn version(&self) -> $crate::client::Version {
                 $crate::client::Version::of(&self.0.node)
             }
 
-            /// How many tends of it have failed in a row.
+            /// How many times in a row the client failed to read the node's state.
             #[getter]
             fn failures(&self) -> usize {
                 self.0.node.failures()
             }
 
-            /// Changes when partitions move to or from it; -1: not known yet.
+            /// A number that changes whenever partitions move to or from the node; -1: not known yet.
             #[getter]
             fn partition_generation(&self) -> isize {
                 self.0.node.partition_generation()
             }
 
-            /// Changes when the cluster is rebalanced; -1: not known yet.
+            /// A number that changes whenever the cluster is rebalanced; -1: not known yet.
             #[getter]
             fn rebalance_generation(&self) -> isize {
                 self.0.node.rebalance_generation()
             }
 
-            /// All addresses that it is known by, as `(host, port)`.
+            /// All known addresses of the node, as `(host, port)`.
             fn aliases(&self) -> Vec<(String, u16)> {
                 self.0.aliases()
             }
@@ -134,7 +134,7 @@ node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
     #[pyclass(frozen, module = "aerolane.native")]
     Node {
-        /// Sends an info command; gives the answers by command. Awaitable.
+        /// Sends an info command to the node. Awaitable of a dict of the answers by command.
         #[pyo3(signature = (command, *, policy=None))]
         fn info(
             &self,
@@ -148,7 +148,7 @@ node_class! {
             })
         }
 
-        /// Sends an info command; gives the answers by command.
+        /// Sends an info command to the node. Returns a dict of the answers by command.
         #[pyo3(signature = (command, *, policy=None))]
         fn info_blocking(
             &self,

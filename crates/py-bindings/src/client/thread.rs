@@ -11,10 +11,11 @@ use pyo3::types::{PyCFunction, PyModule};
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// Runs `work` on a thread of the loop's executor; gives a coroutine of its result. In a running loop it begins at once,
-/// outside of one when it is awaited.
+/// Runs `work` on a thread of its own; gives a coroutine of its result, which goes by this name in Python's warning about
+/// a coroutine that was never awaited. In a running loop the work begins at once, outside of one when it is awaited.
 pub(crate) fn in_thread(
     py: Python<'_>,
+    name: &str,
     work: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
     let module = MODULE.get_or_try_init(py, || py.import("aerolane._python.threads").map(Bound::unbind))?;
@@ -26,5 +27,5 @@ pub(crate) fn in_thread(
             None => Err(PyRuntimeError::new_err("this work has been done")),
         }
     })?;
-    module.bind(py).call_method1(intern!(py, "in_thread"), (function,)).map(Bound::unbind)
+    module.bind(py).call_method1(intern!(py, "in_thread"), (function, name)).map(Bound::unbind)
 }

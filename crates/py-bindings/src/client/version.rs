@@ -39,7 +39,7 @@ impl Version {
 
 #[pymethods]
 impl Version {
-    /// Whether the server has transactions over several records (8.0).
+    /// Whether the server supports transactions over several records (8.0).
     pub(crate) fn supports_mrt(&self) -> bool {
         self.at_least(8, 0, 0)
     }
@@ -54,7 +54,7 @@ impl Version {
         self.at_least(8, 2, 0)
     }
 
-    /// Whether the server has string operations (8.2).
+    /// Whether the server supports string operations (8.2).
     pub(crate) fn supports_string_operations(&self) -> bool {
         self.at_least(8, 2, 0)
     }

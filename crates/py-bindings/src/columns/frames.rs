@@ -43,14 +43,14 @@ macro_rules! frames {
     ($class:ident $(, $before:ident)?) => {
         #[pymethods]
         impl $class {
-            /// The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed.
+            /// The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed.
             fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
                 $(slf.get().$before();)?
                 $crate::columns::frames::polars(slf.as_any())
             }
 
-            /// The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay ints.
-            /// Raises `ImportError` where pandas or pyarrow is not installed.
+            /// The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
+            /// nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
             fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
                 $(slf.get().$before();)?
                 $crate::columns::frames::pandas(slf.as_any())

@@ -75,12 +75,12 @@ fn numbers<T, const N: usize>(
     array(py, all, &dtype.into_pyobject(py)?.into_any())
 }
 
-/// Records as numpy arrays: what `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)` give.
+/// Records as numpy arrays, as returned by `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)`.
 ///
-/// A bin that is missing, or whose value does not fit its field, is not `valid`; its place in `batch_records` then has 0,
-/// in float fields not-a-number. Fits: an int in an int field that can hold it, and in a float field up to 2**53; a float
-/// in a float field (an `f4` rounds); a bool in a bool field; a str or bytes in an `S` or `V` field, a str in a `U` field,
-/// if it is not too long. Nothing is cut off.
+/// A bin that is missing or whose value does not fit the field is not `valid`; `batch_records` then contains 0, or NaN
+/// in a float field. These fit: an int in an int field that can hold it, and up to 2**53 in a float field; a float in a
+/// float field (`f4` rounds it); a bool in a bool field; a str or bytes in an `S` or `V` field and a str in a `U`
+/// field, if it is not too long. Nothing is truncated.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct NumpyRecords {
     records: Py<PyAny>,
@@ -109,7 +109,7 @@ impl NumpyRecords {
 
 #[pymethods]
 impl NumpyRecords {
-    /// The bins: a structured array of the dtype that was asked for, a row for each key or record, in order.
+    /// The bins: a structured array of the requested dtype, with one row for each key or record, in order.
     #[getter]
     fn batch_records(&self, py: Python<'_>) -> Py<PyAny> {
         self.records.clone_ref(py)
@@ -121,20 +121,21 @@ impl NumpyRecords {
         self.valid.clone_ref(py)
     }
 
-    /// The result code of each row: an array of i4. 0: there is a record; 2: there is none; others: see `ResultCode`.
+    /// The result code of each row, as an array of i4. 0: the record was found; 2: it does not exist; for others see
+    /// `ResultCode`.
     #[getter]
     fn result_codes(&self, py: Python<'_>) -> Py<PyAny> {
         self.result_codes.clone_ref(py)
     }
 
-    /// Generation (`gen`), and `expiration` in seconds since 2010-01-01 00:00:00 UTC (0: never), of each record: a
-    /// structured array of u4.
+    /// The generation (`gen`) of each record and its `expiration` in seconds since 2010-01-01 00:00:00 UTC (0: never),
+    /// as a structured array of u4.
     #[getter]
     fn meta(&self, py: Python<'_>) -> Py<PyAny> {
         self.meta.clone_ref(py)
     }
 
-    /// The bins as a `numpy.ma.MaskedArray`, which hides what is not valid. Its data is `batch_records` itself.
+    /// The bins as a `numpy.ma.MaskedArray` that hides values that are not valid. Its data is `batch_records` itself.
     fn masked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = py.import("numpy")?;
         let valid = self.valid.bind(py);

@@ -115,7 +115,7 @@ pub(crate) fn delete<'a>(
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
 }
 
-/// Resets the TTL and counts up the generation.
+/// Resets the TTL and increments the generation.
 pub(crate) fn touch<'a>(
     core: &ClientCore,
     key: &'a Bound<'_, Key>,

@@ -12,9 +12,9 @@ use super::{LOG, file, path};
 use crate::system::{Dataclass, TransactionRules};
 use crate::{behavior, errors};
 
-/// A number of bytes: an int, or a text with a unit, such as `"512b"`, `"10mb"`, `"1.5gb"`.
+/// Parses a number of bytes: an int, or text with a unit such as `"512b"`, `"10mb"` or `"1.5gb"`.
 ///
-/// Raises `InvalidArgumentError`, a `ValueError`, for something else.
+/// Raises `InvalidArgumentError` (a `ValueError`) for anything else.
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn parse_size(value: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -29,10 +29,10 @@ fn parse_size(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value::size(&text.to_cow()?).map_err(|text| errors::invalid_argument(py, text))
 }
 
-/// A duration: a text such as `"250ms"`, `"1s"`, `"5 minutes"`. Units go from nanoseconds to days; what is less than a
-/// microsecond is rounded up to one. Gives a `timedelta`.
+/// Parses a duration such as `"250ms"`, `"1s"` or `"5 minutes"` to a `timedelta`. Units range from nanoseconds to days;
+/// anything below a microsecond is rounded up to one.
 ///
-/// Raises `InvalidArgumentError`, a `ValueError`, for something else.
+/// Raises `InvalidArgumentError` (a `ValueError`) for anything else.
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn parse_duration(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
@@ -69,29 +69,28 @@ fn specs(py: Python<'_>, config: &Config) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
-/// The settings of clusters in the text of a configuration file: a `SystemSettings` by the name of each cluster, or
-/// `DEFAULT`. Keys that cannot be used are logged.
+/// The settings of clusters in the text of a configuration file: a dict from the name of a cluster, or `DEFAULT`, to
+/// its `SystemSettings`. Invalid keys are logged.
 ///
-/// Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
+/// Raises `InvalidArgumentError` (a `ValueError`) with the line if the text is not valid YAML.
 #[pyfunction]
 fn parse_sdk_config(py: Python<'_>, text: &str) -> PyResult<Py<PyDict>> {
     profiles(py, &parsed(py, text)?)
 }
 
-/// The behaviors in the text of a configuration file: a `BehaviorSpec` by the name of each. Keys that cannot be used are
-/// logged.
+/// The behaviors in the text of a configuration file: a dict from name to `BehaviorSpec`. Invalid keys are logged.
 ///
-/// Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
+/// Raises `InvalidArgumentError` (a `ValueError`) with the line if the text is not valid YAML.
 #[pyfunction]
 fn parse_behaviors(py: Python<'_>, text: &str) -> PyResult<Py<PyDict>> {
     specs(py, &parsed(py, text)?)
 }
 
-/// Makes behaviors, and changes those that there are, also for sessions that use them: they get these settings in place of
-/// the ones that they had. Predefined ones keep their own beneath.
+/// Creates behaviors and replaces the settings of existing ones, also for sessions that use them. Predefined behaviors
+/// keep their own settings beneath the new ones.
 ///
-/// `specs`: a `BehaviorSpec` by each name, as `parse_behaviors` gives them. One whose parent there is not gets `DEFAULT`; of
-/// those whose parents lead in a circle nothing is made. Both are logged.
+/// `specs`: a dict from name to `BehaviorSpec`, as returned by `parse_behaviors`. A behavior whose parent does not
+/// exist is derived from `DEFAULT`; behaviors whose parents form a cycle are not created. Both cases are logged.
 #[pyfunction]
 fn apply_behaviors(py: Python<'_>, specs: &Bound<'_, PyDict>) -> PyResult<()> {
     let mut behaviors: Vec<BehaviorChanges> = Vec::new();
@@ -109,7 +108,7 @@ fn apply_behaviors(py: Python<'_>, specs: &Bound<'_, PyDict>) -> PyResult<()> {
     behavior::apply(py, &config.behaviors_in_order().0).map(drop)
 }
 
-/// The settings for a cluster: those of its name, over those of `DEFAULT`. `None`: there are neither.
+/// The settings for a cluster: those for its name override those for `DEFAULT`. `None` if there are neither.
 #[pyfunction]
 #[pyo3(signature = (profiles, cluster_name))]
 fn resolve_for_cluster<'py>(
@@ -142,7 +141,8 @@ fn read(py: Python<'_>, path: &std::path::Path) -> Option<(String, Config)> {
     result.ok()
 }
 
-/// What is in a configuration file: a `LoadedConfig`. `None`: it cannot be read, or is no YAML, which is logged.
+/// The contents of a configuration file: a `LoadedConfig`. `None` if it cannot be read or is not valid YAML, which is
+/// logged.
 #[pyfunction]
 fn load_config(py: Python<'_>, path: PathBuf) -> PyResult<Option<LoadedConfig>> {
     let Some((text, config)) = read(py, &path) else { return Ok(None) };
@@ -165,8 +165,8 @@ fn resolved<'py>(
     system.to_python(py)
 }
 
-/// The settings of a cluster: what a file says for it, over `programmatic`, a `SystemSettings`, over the defaults. A file that
-/// cannot be used is logged.
+/// The settings of a cluster: those in a file override `programmatic` (a `SystemSettings`), which overrides the
+/// defaults. A file that cannot be used is logged.
 #[pyfunction]
 #[pyo3(signature = (path, cluster_name, programmatic))]
 fn load_and_resolve<'py>(
@@ -178,8 +178,8 @@ fn load_and_resolve<'py>(
     resolved(py, Some(&path), cluster_name, programmatic)
 }
 
-/// `load_and_resolve` with the file that the environment variable `AEROSPIKE_SDK_CONFIG_URL` names: the settings, and the
-/// path of the file, or `None` when it names none.
+/// Calls `load_and_resolve` with the file that the environment variable `AEROSPIKE_SDK_CONFIG_URL` names. Returns the
+/// settings and the path of the file, or `None` if it is not set.
 #[pyfunction]
 #[pyo3(signature = (cluster_name, programmatic))]
 fn resolve_from_env<'py>(

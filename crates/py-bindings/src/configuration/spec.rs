@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::behavior::Settings;
 use crate::policy::enums::Named;
 
-/// A behavior as a configuration file has it.
+/// A behavior as described in a configuration file.
 #[pyclass(frozen, eq, module = "aerolane.config_file")]
 #[derive(PartialEq)]
 pub(crate) struct BehaviorSpec(pub(super) BehaviorChanges);
@@ -31,13 +31,13 @@ impl BehaviorSpec {
         &self.0.name
     }
 
-    /// The name of the behavior that it is made from; `None`: `DEFAULT`.
+    /// The name of the behavior that it is derived from; `None` means `DEFAULT`.
     #[getter]
     fn parent(&self) -> Option<&str> {
         self.0.parent.as_deref()
     }
 
-    /// Its own settings: a `Settings` by each `Scope` that it has.
+    /// Its own settings: a dict from `Scope` to `Settings`.
     #[getter]
     fn patches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -53,14 +53,14 @@ impl BehaviorSpec {
     }
 }
 
-/// What was read from a configuration file.
+/// The contents of a configuration file.
 #[pyclass(frozen, get_all, module = "aerolane.config_file")]
 pub(crate) struct LoadedConfig {
     /// The bytes of the file.
     pub(super) raw: Py<PyBytes>,
-    /// A `SystemSettings` by the name of each cluster, or `DEFAULT`.
+    /// A dict from the name of each cluster, or `DEFAULT`, to its `SystemSettings`.
     pub(super) profiles: Py<PyDict>,
-    /// A `BehaviorSpec` by the name of each behavior.
+    /// A dict from the name of each behavior to its `BehaviorSpec`.
     pub(super) behaviors: Py<PyDict>,
 }
 

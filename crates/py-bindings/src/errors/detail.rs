@@ -8,10 +8,10 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-/// Where in an expression, and why, the server has failed: `AerospikeError.exp_trace`, asked for with
+/// Where and why an expression failed on the server: `AerospikeError.exp_trace`. Request it with
 /// `error_detail_verbosity = ErrorDetailVerbosity.EXPRESSION_TRACE`. Server 8.2 and later.
 ///
-/// Any property may be None: the server leaves out what has no room.
+/// Any property may be None, since the server leaves out what does not fit into its answer.
 #[pyclass(frozen, eq, module = "aerolane")]
 #[derive(PartialEq, Eq)]
 pub(super) struct ExpressionTrace(pub(super) CoreTrace);
@@ -52,7 +52,7 @@ impl ExpressionTrace {
         self.0.phase
     }
 
-    /// Where the element stands in the expression that was sent, in bytes.
+    /// The position of the failing element in the encoded expression, in bytes.
     #[getter]
     fn byte_offset(&self) -> Option<u32> {
         self.0.byte_offset
@@ -64,31 +64,31 @@ impl ExpressionTrace {
         self.0.op.as_deref()
     }
 
-    /// How deep in the expression it stands.
+    /// The nesting depth of the failing element.
     #[getter]
     fn depth(&self) -> Option<u32> {
         self.0.depth
     }
 
-    /// The operators from the outermost to the one that failed; `"..."` where some were left out.
+    /// The operators from the outermost one to the one that failed; `"..."` stands for omitted ones.
     #[getter]
     fn path(&self) -> Option<Vec<String>> {
         self.0.path.clone()
     }
 
-    /// The element as text, for people.
+    /// The failing element as readable text.
     #[getter]
     fn snippet(&self) -> Option<&str> {
         self.0.snippet.as_deref()
     }
 
-    /// Of an evaluation: 1 it failed, 2 the expression was false, 3 a bin or map key was not there.
+    /// The outcome of the evaluation. 1: it failed; 2: the expression was false; 3: a bin or a map key was missing.
     #[getter]
     fn outcome(&self) -> Option<u32> {
         self.0.outcome
     }
 
-    /// Of an expression that was false by a comparison: both sides, as text.
+    /// If a comparison made the expression false: both of its sides, as text.
     #[getter]
     fn operands(&self) -> Option<Vec<String>> {
         self.0.operands.clone()
@@ -100,13 +100,13 @@ impl ExpressionTrace {
         self.0.lang
     }
 
-    /// Where the failing part stands in an expression that was text, in characters.
+    /// The position of the failing part in an expression that was sent as text, in characters.
     #[getter]
     fn ael_offset(&self) -> Option<u32> {
         self.0.ael_offset
     }
 
-    /// How long that part is, in bytes.
+    /// The length of that part in bytes.
     #[getter]
     fn ael_span(&self) -> Option<u32> {
         self.0.ael_span
@@ -146,17 +146,18 @@ impl ExpressionTrace {
 const VERBOSITY: &[(&str, u8)] = &[("NONE", 0), ("SUBCODE", 1), ("MESSAGE", 2), ("EXPRESSION_TRACE", 3)];
 
 const VERBOSITY_DOC: &str = "\
-How much the server is to tell about a failure: for the property `error_detail_verbosity` of policies.
+How much detail the server reports about a failure: for the property `error_detail_verbosity` of policies.
 
-NONE (the default): the result code. SUBCODE: a sub-code, too. MESSAGE: a message, too. EXPRESSION_TRACE: also where in an
-expression. Server 8.2 and later; earlier ones tell the result code.";
+NONE (the default): the result code. SUBCODE: also a sub-code. MESSAGE: also a message. EXPRESSION_TRACE: also where in
+an expression it failed. Server 8.2 and later; earlier ones only report the result code.";
 
 const SUB_CODE_DOC: &str = "\
-What `AerospikeError.sub_code` says, as ints.
+The values of `AerospikeError.sub_code`, as ints.
 
-A sub-code means something only together with the result code: the same number is used with several. The first word of a
-name says with which: PARAM PARAMETER_ERROR, UNAVAIL PARTITION_UNAVAILABLE, UNSUPP_FEAT UNSUPPORTED_FEATURE, BIN_NOT_FOUND
-that, BIN_NAME BIN_NAME_TOO_LONG, FORBID FAIL_FORBIDDEN, OPNOT OP_NOT_APPLICABLE, MRT_BLOCKED that. A server may send others.";
+A sub-code is only meaningful together with the result code, since several result codes use the same numbers. The first
+word of a name stands for the result code: PARAM for PARAMETER_ERROR, UNAVAIL for PARTITION_UNAVAILABLE, UNSUPP_FEAT for
+UNSUPPORTED_FEATURE, BIN_NOT_FOUND for itself, BIN_NAME for BIN_NAME_TOO_LONG, FORBID for FAIL_FORBIDDEN, OPNOT for
+OP_NOT_APPLICABLE, MRT_BLOCKED for itself. A server may send other values.";
 
 macro_rules! sub_codes {
     ($($name:ident),* $(,)?) => {

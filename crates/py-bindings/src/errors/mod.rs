@@ -24,9 +24,16 @@ use classes::{Classes, Family};
 use native::NativeError;
 pub(crate) use native::result_code;
 
+use crate::key::Key;
+
 /// The exception for an error of the client.
 pub(crate) fn to_py(py: Python<'_>, error: &Error) -> PyErr {
     make(py, error).unwrap_or_else(|failed| failed)
+}
+
+/// The exception for the failure of a request about one record: it names the record's key.
+pub(crate) fn of_record(py: Python<'_>, error: &Error, key: &Py<Key>) -> PyErr {
+    make_as(py, error, family(error), Some(key.clone_ref(py))).unwrap_or_else(|failed| failed)
 }
 
 /// The exception for a batch that has failed as a whole, with its rows as `records`.
@@ -38,7 +45,7 @@ pub(crate) fn batch_to_py(py: Python<'_>, error: &Error, rows: &Bound<'_, PyAny>
         Family::MaxErrorRateError => Family::BatchMaxErrorRateError,
         family => family,
     };
-    let made = make_as(py, error, family).and_then(|exception| {
+    let made = make_as(py, error, family, None).and_then(|exception| {
         let value = exception.value(py);
         value.setattr(intern!(py, "records"), rows)?;
         value.setattr(intern!(py, "batch_records"), rows)?;
@@ -65,7 +72,8 @@ pub(crate) fn malformed(py: Python<'_>, error: &WireError) -> PyErr {
 
 /// The exception for a text that is no base64 of what it is to be (`Base64DecodeError`, a `ValueError`).
 pub(crate) fn no_base64(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    make_as(py, &Error::invalid_argument(message.into()), Family::Base64DecodeError).unwrap_or_else(|failed| failed)
+    make_as(py, &Error::invalid_argument(message.into()), Family::Base64DecodeError, None)
+        .unwrap_or_else(|failed| failed)
 }
 
 /// The exception for an argument that cannot be used (`InvalidArgumentError`, a `ValueError`).
@@ -88,10 +96,10 @@ fn is_of(py: Python<'_>, error: &PyErr, family: Family) -> bool {
 }
 
 fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
-    make_as(py, error, family(error))
+    make_as(py, error, family(error), None)
 }
 
-fn make_as(py: Python<'_>, error: &Error, family: Family) -> PyResult<PyErr> {
+fn make_as(py: Python<'_>, error: &Error, family: Family, key: Option<Py<Key>>) -> PyResult<PyErr> {
     let classes = Classes::get(py)?;
     let class = classes.class(family);
     let exception = match error.kind() {
@@ -100,7 +108,7 @@ fn make_as(py: Python<'_>, error: &Error, family: Family) -> PyResult<PyErr> {
         }
         _ => class.instance(py, &PyTuple::new(py, [native::message(error)])?)?,
     };
-    exception.setattr(intern!(py, "_error"), Py::new(py, NativeError(error.clone()))?)?;
+    exception.setattr(intern!(py, "_error"), Py::new(py, NativeError { error: error.clone(), key })?)?;
     if let Some(cause) = error.cause() {
         exception.setattr(intern!(py, "__cause__"), to_py(py, cause).into_value(py))?;
     }
@@ -171,8 +179,8 @@ pub(crate) fn make_flags<'py>(
     base.getattr(intern!(py, "make_flags"))?.call1((name, doc, members, of_a_byte))
 }
 
-/// The exception that the client raises for a result code: for tests, and for code that takes errors over from
-/// elsewhere. `result_code`: any number from -128 to 255.
+/// The exception that the client raises for a result code, for tests and for code that converts errors of other
+/// clients. `result_code`: any number from -128 to 255.
 #[pyfunction]
 #[pyo3(signature = (result_code, message=None, *, in_doubt=false))]
 fn error_from_code<'py>(

@@ -9,18 +9,23 @@ use pyo3::types::{PyDict, PyTuple};
 use super::classes::Classes;
 use super::detail::ExpressionTrace;
 use super::{codes, to_py};
+use crate::key::Key;
 use crate::policy::enums::Named;
 use crate::txn::enums::CommitFailure;
 
 /// The error of the Rust client behind an exception.
 #[pyclass(frozen, name = "_NativeError", module = "aerolane._aerolane")]
-pub(super) struct NativeError(pub(super) Error);
+pub(super) struct NativeError {
+    pub(super) error: Error,
+    /// The record that the request was about, if it was about one.
+    pub(super) key: Option<Py<Key>>,
+}
 
 #[pymethods]
 impl NativeError {
     /// The attributes of the exception.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let error = &self.0;
+        let Self { error, key } = self;
         let fields = PyDict::new(py);
         fields.set_item("result_code", result_code(py, error.result_code())?)?;
         fields.set_item("in_doubt", error.in_doubt())?;
@@ -28,6 +33,7 @@ impl NativeError {
         fields.set_item("server_message", error.server_message())?;
         fields.set_item("exp_trace", trace(py, error)?)?;
         fields.set_item("node", error.node())?;
+        fields.set_item("key", key.as_ref())?;
         fields.set_item("iteration", error.iteration())?;
         let earlier = error.sub_errors().iter().map(|earlier| to_py(py, earlier).into_value(py));
         fields.set_item("sub_exceptions", PyTuple::new(py, earlier.collect::<Vec<_>>())?)?;
@@ -48,7 +54,7 @@ impl NativeError {
             fields.set_item("roll_records", outcomes(py, roll_records)?)?;
         }
         // Last: its presence says that the others are there.
-        fields.set_item("_text", text(error))?;
+        fields.set_item("_text", text(error, key.as_ref().map(|key| key.get().shown(py)).transpose()?.as_deref()))?;
         Ok(fields)
     }
 }
@@ -84,8 +90,8 @@ pub(super) fn message(error: &Error) -> String {
     error.base_message()
 }
 
-/// What `str()` shows: the message, the code, where and when, and the likely cause.
-fn text(error: &Error) -> String {
+/// What `str()` shows: the message, the code, the key, where and when, and the likely cause.
+fn text(error: &Error, key: Option<&str>) -> String {
     let mut text = message(error);
     if matches!(error.kind(), ErrorKind::InvalidArgument) && error.node().is_none() {
         return text;
@@ -96,6 +102,9 @@ fn text(error: &Error) -> String {
         Some(row) => write!(text, " [{} {code}", row.name),
         None => write!(text, " [{code}"),
     };
+    if let Some(key) = key {
+        let _ = write!(text, ", {key}");
+    }
     if let Some(node) = error.node() {
         let _ = write!(text, ", node {node}");
     }

@@ -49,7 +49,7 @@ expressions! {
     num_floor(num: Exp) = list(&[&FLOOR, &num]);
     /// The smallest whole number that is not less than a float; a float.
     num_ceil(num: Exp) = list(&[&CEIL, &num]);
-    /// A float as an int; what stands behind its point is cut off.
+    /// A float as an int; the fraction is cut off.
     to_int(num: Exp) = list(&[&TO_INT, &num]);
     /// An int as a float.
     to_float(num: Exp) = list(&[&TO_FLOAT, &num]);
@@ -63,15 +63,17 @@ expressions! {
     int_not(exp: Exp) = list(&[&INT_NOT, &exp]);
     /// An int, shifted to the left by a number of bits.
     int_lshift(value: Exp, shift: Exp) = list(&[&LSHIFT, &value, &shift]);
-    /// An int, shifted to the right by a number of bits; zeros come in.
+    /// An int, shifted to the right by a number of bits; zeros are shifted in.
     int_rshift(value: Exp, shift: Exp) = list(&[&RSHIFT, &value, &shift]);
-    /// An int, shifted to the right by a number of bits; its sign comes in.
+    /// An int, shifted to the right by a number of bits; the sign bit is copied.
     int_arshift(value: Exp, shift: Exp) = list(&[&ARSHIFT, &value, &shift]);
     /// How many bits of an int are set.
     int_count(exp: Exp) = list(&[&COUNT, &exp]);
-    /// The position of the first bit of an int, from the highest on, that is as `search` (a bool) says; -1: none.
+    /// The position of the first bit of an int, counted from the highest bit, that equals `search` (a bool); -1 if
+    /// there is none.
     int_lscan(value: Exp, search: Exp) = list(&[&LSCAN, &value, &search]);
-    /// The position of the last bit of an int, from the lowest on, that is as `search` (a bool) says; -1: none.
+    /// The position of the last bit of an int, searched from the lowest bit, that equals `search` (a bool); -1 if there
+    /// is none.
     int_rscan(value: Exp, search: Exp) = list(&[&RSCAN, &value, &search]);
     /// The smallest of ints, or of floats.
     min(exps: Exps) = list(&[&MIN, &exps]);

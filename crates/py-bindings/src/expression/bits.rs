@@ -70,10 +70,10 @@ expressions! {
     /// How many bits are set.
     bit_count(bit_offset: Exp, bit_size: Exp, bin: Exp)
         = read(ExpType::Int, &[&code::COUNT, &bit_offset, &bit_size], &bin);
-    /// The offset of the first bit that is as `value` (a bool) says; -1: none.
+    /// The offset of the first bit that equals `value` (a bool); -1 if there is none.
     bit_lscan(bit_offset: Exp, bit_size: Exp, value: Exp, bin: Exp)
         = read(ExpType::Int, &[&code::LSCAN, &bit_offset, &bit_size, &value], &bin);
-    /// The offset of the last bit that is as `value` (a bool) says; -1: none.
+    /// The offset of the last bit that equals `value` (a bool); -1 if there is none.
     bit_rscan(bit_offset: Exp, bit_size: Exp, value: Exp, bin: Exp)
         = read(ExpType::Int, &[&code::RSCAN, &bit_offset, &bit_size, &value], &bin);
     /// An integer of up to 64 bits.

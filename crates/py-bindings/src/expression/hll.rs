@@ -39,18 +39,18 @@ expressions! {
         policy: PyRef<'_, HllPolicy>, list: Exp, index_bit_count: Exp, min_hash_count: Exp, bin: Exp,
     )
         = modify(&[&code::ADD, &list, &index_bit_count, &min_hash_count, &policy.flags_number()], &bin);
-    /// About how many values were added.
+    /// The approximate number of values that were added.
     hll_get_count(bin: Exp) = read(ExpType::Int, &[&code::GET_COUNT], &bin);
     /// The union with a list of HLLs.
     hll_get_union(list: Exp, bin: Exp) = read(ExpType::Hll, &[&code::GET_UNION, &list], &bin);
-    /// About how many values the union with a list of HLLs has.
+    /// The approximate number of values in the union with a list of HLLs.
     hll_get_union_count(list: Exp, bin: Exp) = read(ExpType::Int, &[&code::GET_UNION_COUNT, &list], &bin);
-    /// About how many values the intersection with a list of HLLs has.
+    /// The approximate number of values in the intersection with a list of HLLs.
     hll_get_intersect_count(list: Exp, bin: Exp) = read(ExpType::Int, &[&code::GET_INTERSECT_COUNT, &list], &bin);
-    /// How similar the HLL is to a list of HLLs: a float of 0 to 1.
+    /// How similar the HLL is to a list of HLLs: a float from 0 to 1.
     hll_get_similarity(list: Exp, bin: Exp) = read(ExpType::Float, &[&code::GET_SIMILARITY, &list], &bin);
     /// A list of the numbers of index bits and of min-hash bits.
     hll_describe(bin: Exp) = read(ExpType::List, &[&code::DESCRIBE], &bin);
-    /// 1 if all values of a list may have been added, 0 if one was certainly not.
+    /// 1 if all values of a list may have been added, 0 if one certainly was not.
     hll_may_contain(list: Exp, bin: Exp) = read(ExpType::Int, &[&MAY_CONTAIN, &list], &bin);
 }

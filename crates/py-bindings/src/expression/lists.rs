@@ -31,9 +31,9 @@ fn selected(return_type: ListReturnType) -> PyResult<ExpType> {
 expressions! {
     /// How many items a list has.
     list_size(bin: Exp, ctx: Ctx) = read(ExpType::Int, &[&code::SIZE], &ctx, &bin);
-    /// The str items of a list, one behind the other. Server 8.2 and later.
+    /// The str items of a list, concatenated. Server 8.2 and later.
     list_join(bin: Exp, ctx: Ctx) = read(ExpType::String, &[&code::JOIN], &ctx, &bin);
-    /// The str items of a list, with a separator between them. Server 8.2 and later.
+    /// The str items of a list, joined by a separator. Server 8.2 and later.
     list_join_by_separator(separator: Exp, bin: Exp, ctx: Ctx)
         = read(ExpType::String, &[&code::JOIN, &separator], &ctx, &bin);
     /// The item at an index. `value_type`: the type of the result.
@@ -45,7 +45,7 @@ expressions! {
     /// All items that are equal to a value.
     list_get_by_value(return_type: ListReturnType, value: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE, &return_type, &value], &ctx, &bin);
-    /// The items from `value_begin` (None: from the smallest) to before `value_end` (None: to the largest).
+    /// The items from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive; None: no upper bound).
     list_get_by_value_range(
         return_type: ListReturnType, value_begin: Option<Exp>, value_end: Option<Exp>, bin: Exp, ctx: Ctx,
     )
@@ -55,32 +55,32 @@ expressions! {
     /// All items that are in a list.
     list_get_by_value_list(return_type: ListReturnType, values: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE_LIST, &return_type, &values], &ctx, &bin);
-    /// The items from an index on.
+    /// The items starting at an index.
     list_get_by_index_range(return_type: ListReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_INDEX_RANGE, &return_type, &index], &ctx, &bin);
-    /// So many items, from an index on.
+    /// `count` items starting at an index.
     list_get_by_index_range_count(return_type: ListReturnType, index: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_INDEX_RANGE, &return_type, &index, &count], &ctx, &bin);
-    /// The items from a rank on.
+    /// The items starting at a rank.
     list_get_by_rank_range(return_type: ListReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_RANK_RANGE, &return_type, &rank], &ctx, &bin);
-    /// So many items, from a rank on.
+    /// `count` items starting at a rank.
     list_get_by_rank_range_count(return_type: ListReturnType, rank: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_RANK_RANGE, &return_type, &rank, &count], &ctx, &bin);
-    /// The items from a rank on that is relative to that of a value.
+    /// The items starting at a rank relative to that of a value.
     list_get_by_value_relative_rank_range(return_type: ListReturnType, value: Exp, rank: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank], &ctx, &bin);
-    /// So many items, from a rank on that is relative to that of a value.
+    /// `count` items starting at a rank relative to that of a value.
     list_get_by_value_relative_rank_range_count(
         return_type: ListReturnType, value: Exp, rank: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
         = read(selected(return_type)?, &[
             &code::GET_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank, &count,
         ], &ctx, &bin);
-    /// The list with a value behind its last item.
+    /// The list with a value appended.
     list_append(policy: PyRef<'_, ListPolicy>, value: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::APPEND, &value, &policy.order_number(), &policy.flags_number()], &ctx, &bin);
-    /// The list with the items of another one behind its last item.
+    /// The list with the items of another list appended.
     list_append_items(policy: PyRef<'_, ListPolicy>, list: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::APPEND_ITEMS, &list, &policy.order_number(), &policy.flags_number()], &ctx, &bin);
     /// The list with a value inserted at an index.
@@ -106,16 +106,16 @@ expressions! {
     /// The list without the items that are in another one.
     list_remove_by_value_list(return_type: ListReturnType, values: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_VALUE_LIST, &return_type, &values], &ctx, &bin);
-    /// The list without the items from `value_begin` (None: from the smallest) to before `value_end` (None: to the
-    /// largest).
+    /// The list without the items from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive; None:
+    /// no upper bound).
     list_remove_by_value_range(
         return_type: ListReturnType, value_begin: Option<Exp>, value_end: Option<Exp>, bin: Exp, ctx: Ctx,
     )
         = modify(&[&code::REMOVE_BY_VALUE_INTERVAL, &return_type, &value_begin, &Last(&value_end)], &ctx, &bin);
-    /// The list without the items from a rank on that is relative to that of a value.
+    /// The list without the items starting at a rank relative to that of a value.
     list_remove_by_value_relative_rank_range(return_type: ListReturnType, value: Exp, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank], &ctx, &bin);
-    /// The list without so many items from a rank on that is relative to that of a value.
+    /// The list without `count` items starting at a rank relative to that of a value.
     list_remove_by_value_relative_rank_range_count(
         return_type: ListReturnType, value: Exp, rank: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
@@ -123,19 +123,19 @@ expressions! {
     /// The list without the item at an index.
     list_remove_by_index(return_type: ListReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX, &return_type, &index], &ctx, &bin);
-    /// The list without the items from an index on.
+    /// The list without the items starting at an index.
     list_remove_by_index_range(return_type: ListReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX_RANGE, &return_type, &index], &ctx, &bin);
-    /// The list without so many items from an index on.
+    /// The list without `count` items starting at an index.
     list_remove_by_index_range_count(return_type: ListReturnType, index: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX_RANGE, &return_type, &index, &count], &ctx, &bin);
     /// The list without the item at a rank: 0 is the smallest.
     list_remove_by_rank(return_type: ListReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK, &return_type, &rank], &ctx, &bin);
-    /// The list without the items from a rank on.
+    /// The list without the items starting at a rank.
     list_remove_by_rank_range(return_type: ListReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK_RANGE, &return_type, &rank], &ctx, &bin);
-    /// The list without so many items from a rank on.
+    /// The list without `count` items starting at a rank.
     list_remove_by_rank_range_count(return_type: ListReturnType, rank: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK_RANGE, &return_type, &rank, &count], &ctx, &bin);
 }

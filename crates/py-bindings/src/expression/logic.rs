@@ -71,8 +71,8 @@ expressions! {
     xor(exps: Exps) = list(&[&EXCLUSIVE, &exps]);
     /// Whether exactly one expression is true.
     exclusive(exps: Exps) = list(&[&EXCLUSIVE, &exps]);
-    /// A choice: conditions and values in turn, and at the end the value for when no condition is true. All values must
-    /// have one type.
+    /// A choice: alternating conditions and values, then the value to use if no condition is true. All values must have
+    /// the same type.
     cond(exps: Exps) = list(&[&COND, &exps]);
     /// Variables for an expression: `exp_let([def_("x", ..), .., expression that uses var("x")])`.
     exp_let(exps: Scope) = list(&[&LET, &exps]);
@@ -82,25 +82,25 @@ expressions! {
     var(name: Bound<'_, PyString>) = list(&[&VAR, &Bare(text(&name, "name")?)]);
     /// Text in Aerospike's expression language, which the server parses. Server 8.2 and later.
     from_server_compiled_ael(ael: Bound<'_, PyString>) = list(&[&AEL, &Binary(text(&ael, "ael")?)]);
-    /// What cannot be evaluated: an error, unless the operation says that it is none.
+    /// An expression that cannot be evaluated: an error, unless the operation ignores it.
     unknown() = list(&[&UNKNOWN]);
     /// An int, float, bool or bytes as a str. Server 8.2 and later.
     to_string(src: Exp) = list(&[&TO_STRING, &src]);
 }
 
-/// Whether a list contains a value: as `FilterExpression.in_list`. Server 8.1.2 and later.
+/// Whether a list contains a value; the same as `FilterExpression.in_list`. Server 8.1.2 and later.
 #[pyfunction]
 pub(super) fn in_list(value: Exp, list_exp: Exp) -> PyResult<FilterExpression> {
     FilterExpression::in_list(value, list_exp)
 }
 
-/// The keys of a map, as a list: as `FilterExpression.map_keys`. Server 8.1.2 and later.
+/// The keys of a map as a list; the same as `FilterExpression.map_keys`. Server 8.1.2 and later.
 #[pyfunction]
 pub(super) fn map_keys(map_exp: Exp) -> PyResult<FilterExpression> {
     FilterExpression::map_keys(map_exp)
 }
 
-/// The values of a map, as a list: as `FilterExpression.map_values`. Server 8.1.2 and later.
+/// The values of a map as a list; the same as `FilterExpression.map_values`. Server 8.1.2 and later.
 #[pyfunction]
 pub(super) fn map_values(map_exp: Exp) -> PyResult<FilterExpression> {
     FilterExpression::map_values(map_exp)

@@ -14,26 +14,26 @@ fn of(kind: ExpType, part: Choice<LoopVarPart>) -> PyResult<FilterExpression> {
 }
 
 expressions! {
-    /// The key, value or index of the element that a path is at, a bool. Server 8.1.1 and later, as all of these.
+    /// The key, value or index of the current element of a path, a bool. Server 8.1.1 and later, like all of these.
     bool_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Bool, part);
-    /// The key, value or index of the element that a path is at, an int.
+    /// The key, value or index of the current element of a path, an int.
     int_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Int, part);
-    /// The key, value or index of the element that a path is at, a float.
+    /// The key, value or index of the current element of a path, a float.
     float_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Float, part);
-    /// The key, value or index of the element that a path is at, a str.
+    /// The key, value or index of the current element of a path, a str.
     string_loop_var(part: Choice<LoopVarPart>) = of(ExpType::String, part);
-    /// The value of the element that a path is at, a list.
+    /// The value of the current element of a path, a list.
     list_loop_var(part: Choice<LoopVarPart>) = of(ExpType::List, part);
-    /// The value of the element that a path is at, a map.
+    /// The value of the current element of a path, a map.
     map_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Map, part);
-    /// The key, value or index of the element that a path is at, bytes.
+    /// The key, value or index of the current element of a path, bytes.
     blob_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Blob, part);
-    /// The value of the element that a path is at, an HLL.
+    /// The value of the current element of a path, an HLL.
     hll_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Hll, part);
-    /// The value of the element that a path is at, nil.
+    /// The value of the current element of a path, nil.
     nil_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Nil, part);
-    /// The value of the element that a path is at, GeoJSON.
+    /// The value of the current element of a path, GeoJSON.
     geo_json_loop_var(part: Choice<LoopVarPart>) = of(ExpType::Geo, part);
-    /// As the result of an expression that modifies what a path selects: removes it. Server 8.1.1 and later.
+    /// Removes the element, as the result of an expression that modifies what a path selects. Server 8.1.1 and later.
     remove_result() = list(&[&REMOVE]);
 }

@@ -44,8 +44,8 @@ expressions! {
     /// All pairs whose values are equal to one.
     map_get_by_value(return_type: MapReturnType, value: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE, &return_type, &value], &ctx, &bin);
-    /// The pairs with values from `value_begin` (None: from the smallest) to before `value_end` (None: to the
-    /// largest).
+    /// The pairs with values from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive; None: no
+    /// upper bound).
     map_get_by_value_range(
         return_type: MapReturnType, value_begin: Option<Exp>, value_end: Option<Exp>, bin: Exp, ctx: Ctx,
     )
@@ -55,7 +55,8 @@ expressions! {
     /// All pairs whose values are in a list.
     map_get_by_value_list(return_type: MapReturnType, values: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE_LIST, &return_type, &values], &ctx, &bin);
-    /// The pairs with keys from `key_begin` (None: from the smallest) to before `key_end` (None: to the largest).
+    /// The pairs with keys from `key_begin` (inclusive; None: no lower bound) to `key_end` (exclusive; None: no upper
+    /// bound).
     map_get_by_key_range(return_type: MapReturnType, key_begin: Option<Exp>, key_end: Option<Exp>, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[
             &code::GET_BY_KEY_INTERVAL, &return_type, &key_begin, &Last(&key_end),
@@ -63,36 +64,36 @@ expressions! {
     /// All pairs whose keys are in a list.
     map_get_by_key_list(return_type: MapReturnType, keys: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_KEY_LIST, &return_type, &keys], &ctx, &bin);
-    /// The pairs from an index on that is relative to that of a key.
+    /// The pairs starting at an index relative to that of a key.
     map_get_by_key_relative_index_range(return_type: MapReturnType, key: Exp, index: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_KEY_REL_INDEX_RANGE, &return_type, &key, &index], &ctx, &bin);
-    /// So many pairs, from an index on that is relative to that of a key.
+    /// `count` pairs starting at an index relative to that of a key.
     map_get_by_key_relative_index_range_count(
         return_type: MapReturnType, key: Exp, index: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
         = read(selected(return_type)?, &[
             &code::GET_BY_KEY_REL_INDEX_RANGE, &return_type, &key, &index, &count,
         ], &ctx, &bin);
-    /// The pairs from a rank on that is relative to that of a value.
+    /// The pairs starting at a rank relative to that of a value.
     map_get_by_value_relative_rank_range(return_type: MapReturnType, value: Exp, rank: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank], &ctx, &bin);
-    /// So many pairs, from a rank on that is relative to that of a value.
+    /// `count` pairs starting at a rank relative to that of a value.
     map_get_by_value_relative_rank_range_count(
         return_type: MapReturnType, value: Exp, rank: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
         = read(selected(return_type)?, &[
             &code::GET_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank, &count,
         ], &ctx, &bin);
-    /// The pairs from an index on.
+    /// The pairs starting at an index.
     map_get_by_index_range(return_type: MapReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_INDEX_RANGE, &return_type, &index], &ctx, &bin);
-    /// So many pairs, from an index on.
+    /// `count` pairs starting at an index.
     map_get_by_index_range_count(return_type: MapReturnType, index: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_INDEX_RANGE, &return_type, &index, &count], &ctx, &bin);
-    /// The pairs from a rank on.
+    /// The pairs starting at a rank.
     map_get_by_rank_range(return_type: MapReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_RANK_RANGE, &return_type, &rank], &ctx, &bin);
-    /// So many pairs, from a rank on.
+    /// `count` pairs starting at a rank.
     map_get_by_rank_range_count(return_type: MapReturnType, rank: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = read(selected(return_type)?, &[&code::GET_BY_RANK_RANGE, &return_type, &rank, &count], &ctx, &bin);
     /// The map with a value for a key.
@@ -112,15 +113,16 @@ expressions! {
     /// The map without the keys of a list.
     map_remove_by_key_list(return_type: MapReturnType, keys: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_KEY_LIST, &return_type, &keys], &ctx, &bin);
-    /// The map without the keys from `key_begin` (None: from the smallest) to before `key_end` (None: to the largest).
+    /// The map without the keys from `key_begin` (inclusive; None: no lower bound) to `key_end` (exclusive; None: no
+    /// upper bound).
     map_remove_by_key_range(
         return_type: MapReturnType, key_begin: Option<Exp>, key_end: Option<Exp>, bin: Exp, ctx: Ctx,
     )
         = modify(&[&code::REMOVE_BY_KEY_INTERVAL, &return_type, &key_begin, &Last(&key_end)], &ctx, &bin);
-    /// The map without the pairs from an index on that is relative to that of a key.
+    /// The map without the pairs starting at an index relative to that of a key.
     map_remove_by_key_relative_index_range(return_type: MapReturnType, key: Exp, index: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_KEY_REL_INDEX_RANGE, &return_type, &key, &index], &ctx, &bin);
-    /// The map without so many pairs from an index on that is relative to that of a key.
+    /// The map without `count` pairs starting at an index relative to that of a key.
     map_remove_by_key_relative_index_range_count(
         return_type: MapReturnType, key: Exp, index: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
@@ -131,16 +133,16 @@ expressions! {
     /// The map without the pairs whose values are in a list.
     map_remove_by_value_list(return_type: MapReturnType, values: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_VALUE_LIST, &return_type, &values], &ctx, &bin);
-    /// The map without the values from `value_begin` (None: from the smallest) to before `value_end` (None: to the
-    /// largest).
+    /// The map without the values from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive; None:
+    /// no upper bound).
     map_remove_by_value_range(
         return_type: MapReturnType, value_begin: Option<Exp>, value_end: Option<Exp>, bin: Exp, ctx: Ctx,
     )
         = modify(&[&code::REMOVE_BY_VALUE_INTERVAL, &return_type, &value_begin, &Last(&value_end)], &ctx, &bin);
-    /// The map without the pairs from a rank on that is relative to that of a value.
+    /// The map without the pairs starting at a rank relative to that of a value.
     map_remove_by_value_relative_rank_range(return_type: MapReturnType, value: Exp, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_VALUE_REL_RANK_RANGE, &return_type, &value, &rank], &ctx, &bin);
-    /// The map without so many pairs from a rank on that is relative to that of a value.
+    /// The map without `count` pairs starting at a rank relative to that of a value.
     map_remove_by_value_relative_rank_range_count(
         return_type: MapReturnType, value: Exp, rank: Exp, count: Exp, bin: Exp, ctx: Ctx,
     )
@@ -148,19 +150,19 @@ expressions! {
     /// The map without the pair at an index.
     map_remove_by_index(return_type: MapReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX, &return_type, &index], &ctx, &bin);
-    /// The map without the pairs from an index on.
+    /// The map without the pairs starting at an index.
     map_remove_by_index_range(return_type: MapReturnType, index: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX_RANGE, &return_type, &index], &ctx, &bin);
-    /// The map without so many pairs from an index on.
+    /// The map without `count` pairs starting at an index.
     map_remove_by_index_range_count(return_type: MapReturnType, index: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_INDEX_RANGE, &return_type, &index, &count], &ctx, &bin);
     /// The map without the pair at a rank: 0 has the smallest value.
     map_remove_by_rank(return_type: MapReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK, &return_type, &rank], &ctx, &bin);
-    /// The map without the pairs from a rank on.
+    /// The map without the pairs starting at a rank.
     map_remove_by_rank_range(return_type: MapReturnType, rank: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK_RANGE, &return_type, &rank], &ctx, &bin);
-    /// The map without so many pairs from a rank on.
+    /// The map without `count` pairs starting at a rank.
     map_remove_by_rank_range_count(return_type: MapReturnType, rank: Exp, count: Exp, bin: Exp, ctx: Ctx)
         = modify(&[&code::REMOVE_BY_RANK_RANGE, &return_type, &rank, &count], &ctx, &bin);
 }

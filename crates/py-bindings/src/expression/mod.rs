@@ -40,21 +40,20 @@ const MAX_BYTES: usize = aerolane_wire::proto::MAX_BODY_SIZE;
 
 /// An expression that the server evaluates: `FilterExpression.gt(FilterExpression.int_bin("age"), FilterExpression.int_val(17))`.
 ///
-/// As `filter_expression` of a policy it decides for each record whether the call does anything: a record for which it
-/// is false, or cannot be evaluated, raises `FilteredOutError` (and is left out of a query's results). `ExpOperation`
-/// answers with what it evaluates to, or writes that into a bin.
+/// As `filter_expression` of a policy, it decides for each record whether the call does anything. If it is false or
+/// cannot be evaluated, the call raises `FilteredOutError`; a query leaves the record out of its results.
+/// `ExpOperation` returns the value of an expression or writes it to a bin.
 ///
-/// All constructors are static methods. Arguments called `ctx` say which nested list or map is meant: a sequence of
-/// `CTX`, empty for the bin itself. Arguments called `bin` are what the operation works on: a bin (`list_bin("a")`), or
-/// any expression of the right type. Whether types fit is checked by the server, which answers with
-/// `ResultCode.PARAMETER_ERROR`.
+/// All constructors are static methods. The argument `ctx` selects a nested list or map: a sequence of `CTX`, empty for
+/// the bin itself. The argument `bin` is the operand: a bin (`list_bin("a")`) or any expression of the right type. The
+/// server checks the types and answers with `ResultCode.PARAMETER_ERROR` if they do not fit.
 ///
-/// Expressions are immutable, encoded when they are made, and can be used often, by many threads. They compare equal
-/// when their bytes are, and can be pickled.
+/// Expressions are immutable, encoded on creation, and can be reused, from any number of threads. Two expressions are
+/// equal if their encodings are equal. They can be pickled.
 ///
-/// Constructors raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
-/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, empty sequences of expressions and nesting of
-/// more than 256 levels.
+/// Constructors raise `TypeError` for an argument of the wrong type, `OverflowError` for ints of more than 64 bits, and
+/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, empty sequences of expressions and nesting
+/// of more than 256 levels.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct FilterExpression {
     bytes: Box<[u8]>,
@@ -97,15 +96,15 @@ impl FilterExpression {
 
 #[pymethods]
 impl FilterExpression {
-    /// The expression's bytes as base64 text: what other clients and `from_base64` take.
+    /// The encoded expression as base64 text, as accepted by other clients and `from_base64`.
     fn base64(&self) -> String {
         STANDARD.encode(&self.bytes)
     }
 
-    /// From the text of `base64`, also of other clients.
+    /// Decodes the text of `base64`, also of other clients.
     ///
-    /// The bytes are not looked at: the server refuses those that are no expression. Raises `Base64DecodeError` (a
-    /// `ValueError`) for text that is not base64.
+    /// The bytes are not checked; the server refuses invalid ones. Raises `Base64DecodeError` (a `ValueError`) for text
+    /// that is not base64.
     #[staticmethod]
     fn from_base64(py: Python<'_>, b64: &str) -> PyResult<Self> {
         Self::of_base64(py, b64)

@@ -25,10 +25,10 @@ pub(crate) fn values_of_bin(name: &Bound<'_, PyString>, kind: ExpType, no_fail: 
 
 expressions! {
     /// What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result. Server
-    /// 8.1.1 and later, as all of these.
+    /// 8.1.1 and later, like all of these.
     exp_select_by_path(return_type: Choice<ExpType>, flag: Flags, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, flag.0, None, &ctx, &bin_exp);
-    /// `bin_exp` with what a path selects set to what `modify_exp` gives for it. `flag`: bits of `ModifyFlags`.
+    /// `bin_exp` with each element that a path selects set to the value of `modify_exp`. `flag`: bits of `ModifyFlags`.
     exp_modify_by_path(return_type: Choice<ExpType>, flag: Flags, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
         = path(return_type.0, flag.0, Some(&modify_exp), &ctx, &bin_exp);
     /// A list of the values that a path selects.
@@ -37,16 +37,16 @@ expressions! {
     /// A list of the map keys that a path selects.
     exp_select_map_keys(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, MAP_KEYS, None, &ctx, &bin_exp);
-    /// A list of the keys and values that a path selects, in turn.
+    /// A list of alternating keys and values that a path selects.
     exp_select_map_entries(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, MAP_ENTRIES, None, &ctx, &bin_exp);
-    /// `bin_exp` with nothing but what a path selects.
+    /// `bin_exp` reduced to what a path selects.
     exp_select_matching_tree(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, MATCHING_TREE, None, &ctx, &bin_exp);
-    /// `bin_exp` with what a path selects set to what `modify_exp` gives for it.
+    /// `bin_exp` with each element that a path selects set to the value of `modify_exp`.
     exp_modify(return_type: Choice<ExpType>, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
         = path(return_type.0, 0, Some(&modify_exp), &ctx, &bin_exp);
-    /// As `exp_modify`; what has another type than the path says stays as it is.
+    /// The same as `exp_modify`, but leaves elements unchanged if their type does not fit the path.
     exp_modify_no_fail(return_type: Choice<ExpType>, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
         = path(return_type.0, NO_FAIL, Some(&modify_exp), &ctx, &bin_exp);
     /// `bin_exp` without what a path selects.

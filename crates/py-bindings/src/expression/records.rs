@@ -77,6 +77,6 @@ expressions! {
     ttl() = list(&[&TTL]);
     /// Whether the record was deleted and has left a tombstone.
     is_tombstone() = list(&[&IS_TOMBSTONE]);
-    /// The remainder of the record's digest, taken as a number: picks records at random.
+    /// The remainder of the record's digest as a number; use it to sample records.
     digest_modulo(modulo: i64) = list(&[&DIGEST_MODULO, &modulo]);
 }

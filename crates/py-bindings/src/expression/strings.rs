@@ -17,17 +17,17 @@ fn modify(arguments: &[&dyn Part], src: &Exp) -> PyResult<FilterExpression> {
 }
 
 expressions! {
-    /// How many characters a str has. Server 8.2 and later, as all of these.
+    /// How many characters a str has. Server 8.2 and later, like all of these.
     string_strlen(src: Exp) = read(ExpType::Int, &[&code::STRLEN], &src);
     /// The characters from an index on; negative ones count from the end, here and in what follows.
     string_substr(start: Exp, src: Exp) = read(ExpType::String, &[&code::SUBSTR, &start], &src);
-    /// The characters from `start` to before `end`.
+    /// The characters from `start` up to but not including `end`.
     string_substr_range(start: Exp, end: Exp, src: Exp) = read(ExpType::String, &[&code::SUBSTR, &start, &end], &src);
     /// The character at an index.
     string_char_at(index: Exp, src: Exp) = read(ExpType::String, &[&code::CHAR_AT, &index], &src);
-    /// The index of the first occurrence of a str; -1: none.
+    /// The index of the first occurrence of a str; -1 if there is none.
     string_find(needle: Exp, src: Exp) = read(ExpType::Int, &[&code::FIND, &needle], &src);
-    /// The index of an occurrence of a str, 1 is the first and -1 the last; -1: none.
+    /// The index of an occurrence of a str (1: the first, -1: the last); -1 if there is none.
     string_find_nth(needle: Exp, occurrence: Exp, src: Exp)
         = read(ExpType::Int, &[&code::FIND, &needle, &occurrence], &src);
     /// Whether a str contains another one.
@@ -57,7 +57,7 @@ expressions! {
     string_split(src: Exp) = read(ExpType::List, &[&code::SPLIT], &src);
     /// The parts of a str between separators, as a list.
     string_split_by_separator(separator: Exp, src: Exp) = read(ExpType::List, &[&code::SPLIT, &separator], &src);
-    /// The bytes whose base64 text a str is.
+    /// The bytes that a str encodes as base64.
     string_b64_decode(src: Exp) = read(ExpType::Blob, &[&code::B64_DECODE], &src);
     /// Whether a regular expression (ICU) matches.
     string_regex_compare(pattern: Exp, src: Exp) = read(ExpType::Bool, &[&code::REGEX_COMPARE, &pattern], &src);
@@ -70,13 +70,13 @@ expressions! {
     /// The str with another one written over it from an index on.
     string_overwrite(flags: Flags, index: Exp, value: Exp, src: Exp)
         = modify(&[&code::OVERWRITE, &index, &value, &flags.0], &src);
-    /// The str with those of a list behind it.
+    /// The str with the strs of a list appended.
     string_concat(flags: Flags, values: Exp, src: Exp) = modify(&[&code::CONCAT, &values, &flags.0], &src);
-    /// The str with another one behind it.
+    /// The str with another one appended.
     string_append(flags: Flags, value: Exp, src: Exp) = modify(&[&code::APPEND, &value, &flags.0], &src);
-    /// The str with another one in front of it.
+    /// The str with another one prepended.
     string_prepend(flags: Flags, value: Exp, src: Exp) = modify(&[&code::PREPEND, &value, &flags.0], &src);
-    /// The str without the characters from `start` to before `end`.
+    /// The str without the characters from `start` up to but not including `end`.
     string_snip(flags: Flags, start: Exp, end: Exp, src: Exp) = modify(&[&code::SNIP, &start, &end, &flags.0], &src);
     /// The str without the characters from an index on.
     string_snip_from(start: Exp, src: Exp) = modify(&[&code::SNIP, &start], &src);
@@ -90,7 +90,7 @@ expressions! {
     string_upper(flags: Flags, src: Exp) = modify(&[&code::UPPER, &flags.0], &src);
     /// The str in lower case.
     string_lower(flags: Flags, src: Exp) = modify(&[&code::LOWER, &flags.0], &src);
-    /// What strs that differ in case only have in common.
+    /// The str with its case folded, for comparisons that ignore case.
     string_case_fold(flags: Flags, src: Exp) = modify(&[&code::CASE_FOLD, &flags.0], &src);
     /// The str in Unicode normal form C.
     string_normalize_nfc(flags: Flags, src: Exp) = modify(&[&code::NORMALIZE_NFC, &flags.0], &src);
@@ -106,7 +106,7 @@ expressions! {
     /// The str, padded at its end up to a number of characters.
     string_pad_end(flags: Flags, target_length: Exp, pad_string: Exp, src: Exp)
         = modify(&[&code::PAD_END, &target_length, &pad_string, &flags.0], &src);
-    /// The str, so many times.
+    /// The str, repeated a number of times.
     string_repeat(flags: Flags, count: Exp, src: Exp) = modify(&[&code::REPEAT, &count, &flags.0], &src);
     /// The str with what a regular expression (ICU) matches replaced. `regex_flags`: bits of `StringRegexFlags`;
     /// `GLOBAL` replaces all matches.

@@ -8,8 +8,8 @@ use super::lane::Lane;
 use super::op::OpRef;
 use super::work::Work;
 
-/// Makes operations that are complete without I/O, each with the result `None`; their tasks are woken at the loop's next
-/// turn. For the floor of `aerolane.bench`. Internal.
+/// Creates operations that complete without I/O, each with the result `None`; their tasks are woken in the next turn of
+/// the event loop. For the floor of `aerolane.bench`. Internal.
 #[pyclass(frozen, module = "aerolane._aerolane", name = "_Floor")]
 pub(crate) struct Floor {
     lane: Py<Lane>,

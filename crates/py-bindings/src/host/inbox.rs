@@ -66,7 +66,9 @@ impl Inbox {
     pub(super) fn drain(&self) {
         let mut bytes = [0; 16];
         let _ = (&self.reader).read(&mut bytes);
-        self.signalled.store(false, Ordering::Release);
+        // Not a mere store: a thread that found it set does not wake the loop again, and what it has posted has to be seen from
+        // here on.
+        self.signalled.swap(false, Ordering::AcqRel);
     }
 
     pub(super) fn take(&self) -> Vec<u64> {

@@ -20,6 +20,7 @@ use super::held::Held;
 use super::inbox::Inbox;
 use super::local::Local;
 use super::op::OpRef;
+use super::origin;
 use super::running::OnThread;
 use super::task::{Course, Make, Task};
 use super::turn::Watch;
@@ -35,6 +36,8 @@ pub(crate) struct Lane {
     pub(super) inbox: Arc<Inbox>,
     pub(super) local: ManuallyDrop<OnThread<Local>>,
     pub(super) forks: u32,
+    /// Operations remember where they were called.
+    pub(super) notes_origins: bool,
 }
 
 impl Drop for Lane {
@@ -79,6 +82,7 @@ impl Lane {
             inbox: Arc::clone(&inbox),
             local: ManuallyDrop::new(OnThread::new(local)),
             forks: fork::forks(),
+            notes_origins: origin::wanted(py),
         };
         lane.local()?.nests.set(asyncio::may_nest(event_loop));
         let lane = Bound::new(py, lane)?;
@@ -242,16 +246,16 @@ impl Lane {
                 (Some(RawFailure::Refused(error)), None) => Some(error.clone()),
                 _ => None,
             };
-            error.map(|error| (error, entry.call.outcome.is_some()))
+            error.map(|error| (error, entry.call.outcome.is_none().then(|| entry.call.key.clone_ref(py))))
         };
         match failed {
             // It may run code of the caller's, which must not find the operation borrowed.
-            Some((error, true)) => {
+            Some((error, None)) => {
                 let entry = token.op.get().work.borrow_mut().take_entry(py, token.index);
                 let outcome = entry.map(|entry| entry.call.failed(py, &error));
                 local.finish(py, token, outcome.unwrap_or_else(|| Err(errors::to_py(py, &error))));
             }
-            Some((error, false)) => local.finish(py, token, Err(errors::to_py(py, &error))),
+            Some((error, Some(key))) => local.finish(py, token, Err(errors::of_record(py, &error, &key))),
             None => Self::resume(slf, local, token, failure),
         }
     }

@@ -1,6 +1,7 @@
 //! The lanes of one client: one for each event loop that has used it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use pyo3::prelude::*;
@@ -9,10 +10,19 @@ use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use super::lane::Lane;
 use crate::core::ClientCore;
 
+const LOG: &str = "aerolane::client";
+
 /// The lanes of one client. None is kept alive: what the loop calls keeps it, and it the loop, which goes when nobody else has
 /// it.
 #[derive(Default)]
-pub(crate) struct Lanes(RwLock<Vec<Entry>>);
+pub(crate) struct Lanes {
+    entries: RwLock<Vec<Entry>>,
+    /// How many event loops have ended that the client was used on.
+    ended_loops: AtomicUsize,
+}
+
+/// So many event loops that have ended are worth a warning: the program makes a new one for each call or request.
+const MANY_LOOPS: usize = 10;
 
 struct Entry {
     /// Where loop and lane are, or were.
@@ -31,7 +41,7 @@ impl Lanes {
     ) -> PyResult<Bound<'py, Lane>> {
         let at = event_loop.as_ptr().addr();
         {
-            let entries = self.0.read();
+            let entries = self.entries.read();
             // Of lanes that are gone nothing comes. One that is alive has its loop: it is this one.
             let mut here = entries.iter().filter(|entry| entry.event_loop == at);
             // SAFETY: only references to lanes are put there.
@@ -41,7 +51,7 @@ impl Lanes {
         }
         let lane = Lane::open(py, client, event_loop)?;
         let alive = PyWeakrefReference::new(lane.as_any())?.unbind();
-        self.0.write().push(Entry { event_loop: at, lane: lane.as_ptr().addr(), alive });
+        self.entries.write().push(Entry { event_loop: at, lane: lane.as_ptr().addr(), alive });
         self.prune(py);
         Ok(lane)
     }
@@ -50,30 +60,32 @@ impl Lanes {
     fn prune(&self, py: Python<'_>) {
         // Asking a loop whether it is closed runs Python code, and so may giving a lane back: not under the lock. Everybody keeps
         // his lane meanwhile.
-        let all: Vec<_> = self.0.read().iter().map(|entry| (entry.lane, entry.alive.clone_ref(py))).collect();
+        let all: Vec<_> = self.entries.read().iter().map(|entry| (entry.lane, entry.alive.clone_ref(py))).collect();
         for (at, alive) in all {
             // SAFETY: as above.
             let lane = unsafe { alive.bind(py).upgrade_as_unchecked::<Lane>() };
             if lane.is_none_or(|lane| lane.get().has_ended(py)) {
-                self.forget(at, &alive);
+                self.take_out(|entry| entry.lane == at && entry.alive.is(&alive));
             }
         }
     }
 
-    fn forget(&self, at: usize, alive: &Py<PyWeakrefReference>) {
-        let mut entries = self.0.write();
-        let entry = entries.iter().position(|entry| entry.lane == at && entry.alive.is(alive));
-        let entry = entry.map(|index| entries.swap_remove(index));
-        drop(entries);
-        drop(entry);
-    }
-
-    /// Takes one out.
+    /// Takes one out whose loop is closed or gone.
     pub(super) fn remove(&self, lane: &Py<Lane>) {
         let at = lane.as_ptr().addr();
-        let mut entries = self.0.write();
-        let entry = entries.iter().position(|entry| entry.lane == at).map(|index| entries.swap_remove(index));
+        self.take_out(|entry| entry.lane == at);
+    }
+
+    fn take_out(&self, wanted: impl Fn(&Entry) -> bool) {
+        let mut entries = self.entries.write();
+        let entry = entries.iter().position(wanted).map(|index| entries.swap_remove(index));
         drop(entries);
-        drop(entry);
+        if entry.is_some() && self.ended_loops.fetch_add(1, Ordering::Relaxed) + 1 == MANY_LOOPS {
+            log::warn!(
+                target: LOG,
+                "a client was used on {MANY_LOOPS} event loops that have ended, and opened connections of its own on each: \
+                 keep one event loop, or use SyncClient (see \"Event loops\" in the documentation)"
+            );
+        }
     }
 }

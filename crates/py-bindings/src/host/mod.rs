@@ -12,6 +12,7 @@ mod lane;
 mod lanes;
 mod local;
 mod op;
+mod origin;
 mod pace;
 mod running;
 mod stop;
@@ -154,11 +155,7 @@ pub(crate) fn item(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
 /// An operation that has failed: awaiting it raises the error. For `__anext__`, which must not raise itself: `anext` of
 /// Python 3.11 with a default crashes then.
 pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Py<PyAny>> {
-    failed_as(py, "__anext__", error)
-}
-
-fn failed_as(py: Python<'_>, name: &'static str, error: PyErr) -> PyResult<Py<PyAny>> {
-    let op = OpRef::named(py, None, Work::None, name)?;
+    let op = OpRef::named(py, None, Work::None, "__anext__")?;
     op.reject(py, error);
     Ok(op.into_any())
 }
@@ -181,7 +178,13 @@ pub(crate) fn at_await(
 #[cold]
 fn refused(py: Python<'_>, name: &'static str, error: PyErr) -> PyResult<Py<PyAny>> {
     // A Ctrl-C while the arguments were looked at is meant for the caller.
-    if error.is_instance_of::<PyException>(py) { failed_as(py, name, error) } else { Err(error) }
+    if !error.is_instance_of::<PyException>(py) {
+        return Err(error);
+    }
+    let op = OpRef::named(py, None, Work::None, name)?;
+    op.note_origin(py);
+    op.reject(py, error);
+    Ok(op.into_any())
 }
 
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.

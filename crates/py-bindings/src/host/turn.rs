@@ -312,7 +312,7 @@ impl Lane {
             return;
         }
         // Nobody can be woken any more. What is in flight would keep itself and the lane alive: it ends here.
-        local.drop_all(py, || PyRuntimeError::new_err("the event loop was closed before the operation had ended"));
+        local.drop_all(py, || PyRuntimeError::new_err("the event loop was closed before the operation completed"));
         drop(local.timer.take());
         drop(local.driver.try_borrow_mut().ok().and_then(|mut driver| driver.take()));
     }

@@ -88,12 +88,12 @@ fn stable(core: &Arc<ClientCore>) -> impl Twin + use<> {
 /// Defines the class of a surface.
 macro_rules! commands {
     ($surface:ident: $class:ident in $module:literal) => {
-        /// What the nodes say about themselves, as methods: what `session.info()` gives. For asyncio, all but
-        /// `get_cluster_size` give an awaitable.
+        /// Info commands to the nodes as methods, as returned by `session.info()`. For asyncio, all methods but
+        /// `get_cluster_size` return an awaitable.
         ///
-        /// What is merged over nodes has each thing once, with the numbers of the first node that names it; the methods
-        /// `.._per_node` give what each node says. They raise the error of a node that does not answer, or that refuses the
-        /// command.
+        /// Merged results have one entry for each item, with the numbers of the first node that reports it; the methods
+        /// named `.._per_node` return the answer of each node. They raise an error if a node does not answer or refuses
+        /// the command.
         #[pyclass(frozen, name = "InfoCommands", module = $module)]
         pub(crate) struct $class(Arc<ClientCore>);
 
@@ -114,7 +114,7 @@ macro_rules! commands {
 
         #[pymethods]
         impl $class {
-            /// The versions that the nodes run: a set of str.
+            /// The server versions of the nodes, as a set of str.
             fn build(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 self.run(py, "build", || Ok(all(&self.0, "build".to_owned(), |py, all| merge::texts(py, &all, None))))
             }
@@ -126,7 +126,8 @@ macro_rules! commands {
                 })
             }
 
-            /// What one of the nodes says about a namespace: a `NamespaceDetail`; `None`: it has no such namespace.
+            /// One node's details of a namespace: a `NamespaceDetail`, or `None` if the node does not have the
+            /// namespace.
             fn namespace_details(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                 self.run(py, "namespace_details", || {
                     let namespace = self::namespace(py, namespace)?;
@@ -134,7 +135,8 @@ macro_rules! commands {
                 })
             }
 
-            /// What each node says about a namespace: a dict of `NamespaceDetail` by node, without those that do not have it.
+            /// Each node's details of a namespace: a dict of `NamespaceDetail` by node, without nodes that do not have
+            /// it.
             fn namespace_details_per_node(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                 self.run(py, "namespace_details_per_node", || {
                     let command = format!("namespace/{}", self::namespace(py, namespace)?);
@@ -154,7 +156,7 @@ macro_rules! commands {
                 })
             }
 
-            /// One set: a `SetDetail`; `None`: there is no such set.
+            /// The details of one set: a `SetDetail`, or `None` if there is no such set.
             fn set(
                 &self,
                 py: Python<'_>,
@@ -202,7 +204,8 @@ macro_rules! commands {
                 })
             }
 
-            /// What one of the nodes counts for a secondary index: a `SindexDetail`; `None`: it has no such index.
+            /// One node's statistics of a secondary index: a `SindexDetail`, or `None` if the node does not have the
+            /// index.
             fn secondary_index_details(
                 &self,
                 py: Python<'_>,
@@ -214,8 +217,8 @@ macro_rules! commands {
                 })
             }
 
-            /// What each node counts for a secondary index: a dict of `SindexDetail` by node, without those that do not have
-            /// it. It is built everywhere when `is_ready` of all of them is true.
+            /// Each node's statistics of a secondary index: a dict of `SindexDetail` by node, without nodes that do not
+            /// have it. The index is built once `is_ready` is true on all of them.
             fn secondary_index_details_per_node(
                 &self,
                 py: Python<'_>,
@@ -228,7 +231,7 @@ macro_rules! commands {
                 })
             }
 
-            /// Whether all nodes agree on which nodes the cluster has.
+            /// Whether all nodes agree on which nodes are part of the cluster.
             fn is_cluster_stable(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 self.run(py, "is_cluster_stable", || Ok(stable(&self.0)))
             }
@@ -239,12 +242,12 @@ macro_rules! commands {
                 Ok(self.0.raw.asynchronous().nodes().len())
             }
 
-            /// Sends an info command to one of the nodes: the answers by command, a dict.
+            /// Sends an info command to one of the nodes. Returns a dict of the answers by command.
             fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                 self.run(py, "info", || control::info(py, &self.0, argument("command", command)?))
             }
 
-            /// Sends an info command to each node: a dict of their answers by command, by node.
+            /// Sends an info command to each node. Returns a dict of their answers by node, each a dict by command.
             fn info_on_all_nodes(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                 self.run(py, "info_on_all_nodes", || {
                     control::info_on_all_nodes(py, &self.0, argument("command", command)?)

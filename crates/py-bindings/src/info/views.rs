@@ -46,63 +46,83 @@ const NAMESPACE_DETAIL: &[Property] = &[
         "Whether the node has the namespace.",
         Whether(|dict| Ok(text(dict, "type")?.as_deref() != Some("unknown"))),
     ),
-    Property("storage_engine", "How records are stored: a `StorageEngine`.", Other(storage_engine)),
-    Property("strong_consistency", "Whether it is in strong-consistency mode.", Whether(is_consistent)),
-    Property("strong_consistency_reported", "Whether the node says which mode it is in.", Whether(says_mode)),
+    Property("storage_engine", "How records are stored, as a `StorageEngine`.", Other(storage_engine)),
+    Property("strong_consistency", "Whether the namespace is in strong-consistency mode.", Whether(is_consistent)),
+    Property("strong_consistency_reported", "Whether the node reports the mode at all.", Whether(says_mode)),
     Property(
         "strong_consistency_allow_expunge",
-        "Whether deletes may be without a tombstone there.",
+        "Whether deletes without a tombstone are allowed in strong-consistency mode.",
         Flag("strong-consistency-allow-expunge"),
     ),
     Property("disallow_expunge", "Whether deletes must leave a tombstone.", Flag("disallow-expunge")),
     Property(
         "nsup_period",
-        "Seconds between the searches for expired records; 0: there are none.",
+        "The interval in seconds at which expired records are removed; 0: never.",
         Number("nsup-period", 0),
     ),
-    Property("default_ttl", "Seconds until records expire; 0: they do not.", Number("default-ttl", 0)),
+    Property("default_ttl", "The default time to live in seconds; 0: records do not expire.", Number("default-ttl", 0)),
     Property(
         "allow_ttl_without_nsup",
-        "Whether records may expire though nothing searches for them.",
+        "Whether records may have a TTL although `nsup` does not remove expired records.",
         Flag("allow-ttl-without-nsup"),
     ),
-    Property("effective_replication_factor", "Copies of each record.", Number("effective_replication_factor", 0)),
-    Property("objects", "Records of the node, copies included.", Number("objects", 0)),
-    Property("master_objects", "Records that the node is the master of.", Number("master_objects", 0)),
-    Property("prole_objects", "Records that the node has copies of.", Number("prole_objects", 0)),
-    Property("non_replica_objects", "Records that the node has beside these.", Number("non_replica_objects", 0)),
-    Property("unreplicated_records", "Records whose copies are not written yet.", Number("unreplicated_records", 0)),
-    Property("dead_partitions", "Partitions whose records are lost.", Number("dead_partitions", 0)),
-    Property("unavailable_partitions", "Partitions that cannot be read.", Number("unavailable_partitions", 0)),
+    Property(
+        "effective_replication_factor",
+        "The number of copies of each record.",
+        Number("effective_replication_factor", 0),
+    ),
+    Property("objects", "The number of records on the node, replicas included.", Number("objects", 0)),
+    Property("master_objects", "The number of records whose master is this node.", Number("master_objects", 0)),
+    Property("prole_objects", "The number of records of which the node has a replica.", Number("prole_objects", 0)),
+    Property(
+        "non_replica_objects",
+        "The number of records that the node has as neither master nor replica.",
+        Number("non_replica_objects", 0),
+    ),
+    Property(
+        "unreplicated_records",
+        "The number of records whose replicas are not written yet.",
+        Number("unreplicated_records", 0),
+    ),
+    Property("dead_partitions", "The number of partitions whose records are lost.", Number("dead_partitions", 0)),
+    Property(
+        "unavailable_partitions",
+        "The number of partitions that are unavailable.",
+        Number("unavailable_partitions", 0),
+    ),
     Property("stop_writes", "Whether the node refuses writes.", Flag("stop_writes")),
     Property("current_time", "The node's clock: seconds since 2010.", Number("current_time", 0)),
-    Property("expired_objects", "Records that expired since the node started.", Number("expired_objects", 0)),
-    Property("evicted_objects", "Records that were evicted since the node started.", Number("evicted_objects", 0)),
-    Property("index_used_bytes", "Bytes of the primary index.", Number("index_used_bytes", 0)),
-    Property("set_index_used_bytes", "Bytes of indexes of sets.", Number("set_index_used_bytes", 0)),
-    Property("sindex_used_bytes", "Bytes of secondary indexes.", Number("sindex_used_bytes", 0)),
-    Property("data_total_bytes", "Bytes that there are for records.", Number("data_total_bytes", 0)),
-    Property("data_used_bytes", "Bytes of records.", Number("data_used_bytes", 0)),
-    Property("cache_read_pct", "Percent of reads that the cache answers.", Number("cache_read_pct", 0)),
+    Property("expired_objects", "The number of records expired since the node started.", Number("expired_objects", 0)),
+    Property("evicted_objects", "The number of records evicted since the node started.", Number("evicted_objects", 0)),
+    Property("index_used_bytes", "The size of the primary index in bytes.", Number("index_used_bytes", 0)),
+    Property("set_index_used_bytes", "The size of the set indexes in bytes.", Number("set_index_used_bytes", 0)),
+    Property("sindex_used_bytes", "The size of the secondary indexes in bytes.", Number("sindex_used_bytes", 0)),
+    Property("data_total_bytes", "The size in bytes of the storage for records.", Number("data_total_bytes", 0)),
+    Property("data_used_bytes", "The bytes that records use.", Number("data_used_bytes", 0)),
+    Property("cache_read_pct", "The percentage of reads that the cache answers.", Number("cache_read_pct", 0)),
 ];
 
 const SET_DETAIL: &[Property] = &[
     Property("name", "The name.", Text("set", "")),
     Property("namespace", "The namespace.", Text("ns", "")),
-    Property("objects", "Records of the node, copies included.", Number("objects", 0)),
-    Property("tombstones", "Tombstones of the node.", Number("tombstones", 0)),
-    Property("data_used_bytes", "Bytes of records.", Number("data_used_bytes", 0)),
-    Property("truncating", "Whether a truncate goes on.", Flag("truncating")),
-    Property("sindexes", "Secondary indexes of the set.", Number("sindexes", 0)),
+    Property("objects", "The number of records on the node, replicas included.", Number("objects", 0)),
+    Property("tombstones", "The number of tombstones on the node.", Number("tombstones", 0)),
+    Property("data_used_bytes", "The bytes that records use.", Number("data_used_bytes", 0)),
+    Property("truncating", "Whether a truncate is in progress.", Flag("truncating")),
+    Property("sindexes", "The number of secondary indexes of the set.", Number("sindexes", 0)),
     Property("index_populating", "Whether an index of the set is being built.", Flag("index_populating")),
-    Property("default_ttl", "Seconds until records expire; 0: as the namespace says.", Number("default-ttl", 0)),
+    Property("default_ttl", "The default time to live in seconds; 0: that of the namespace.", Number("default-ttl", 0)),
     Property("disable_eviction", "Whether records are never evicted.", Flag("disable-eviction")),
     Property(
         "stop_writes_count",
-        "Records beyond which writes are refused; 0: no limit.",
+        "The number of records above which writes are refused; 0: no limit.",
         Number("stop-writes-count", 0),
     ),
-    Property("stop_writes_size", "Bytes beyond which writes are refused; 0: no limit.", Number("stop-writes-size", 0)),
+    Property(
+        "stop_writes_size",
+        "The size in bytes above which writes are refused; 0: no limit.",
+        Number("stop-writes-size", 0),
+    ),
 ];
 
 const SINDEX: &[Property] = &[
@@ -110,18 +130,14 @@ const SINDEX: &[Property] = &[
     Property("namespace", "The namespace.", Text("namespace", "")),
     Property("set_name", "The set.", Text("set", "")),
     Property("bin_name", "The bin; empty for an index of a set.", Text("bin", "")),
-    Property(
-        "index_type",
-        "What kind of values it holds: `integer`, `string`, `blob` or `geo2dsphere`.",
-        Text("type", ""),
-    ),
+    Property("index_type", "The type of its values: `integer`, `string`, `blob` or `geo2dsphere`.", Text("type", "")),
     Property(
         "collection_type",
-        "What of a bin it covers: `default`, `list`, `mapkeys`, `mapvalues`, or `set`.",
+        "Which part of the bin it covers: `default`, `list`, `mapkeys`, `mapvalues`, or `set`.",
         Text("index_type", ""),
     ),
-    Property("state", "`RW` when it is built, `WO` before.", Text("state", "")),
-    Property("is_set_index", "Whether it is an index of a set.", Whether(is_set_index)),
+    Property("state", "`RW` once it is built, `WO` before.", Text("state", "")),
+    Property("is_set_index", "Whether it is a set index.", Whether(is_set_index)),
     Property(
         "is_ready",
         "Whether it is built.",
@@ -130,53 +146,57 @@ const SINDEX: &[Property] = &[
 ];
 
 const SINDEX_DETAIL: &[Property] = &[
-    Property("entries", "Entries of the node.", Number("entries", 0)),
-    Property("used_bytes", "Bytes of the node.", Number("used_bytes", 0)),
-    Property("entries_per_bval", "Entries for each value, on average.", Number("entries_per_bval", 0)),
-    Property("entries_per_rec", "Entries for each record, on average.", Number("entries_per_rec", 0)),
-    Property("load_pct", "Percent of the records that it was built from; 100: it is built.", Number("load_pct", 0)),
+    Property("entries", "The number of entries on the node.", Number("entries", 0)),
+    Property("used_bytes", "The bytes that the index uses on the node.", Number("used_bytes", 0)),
+    Property("entries_per_bval", "The average number of entries per value.", Number("entries_per_bval", 0)),
+    Property("entries_per_rec", "The average number of entries per record.", Number("entries_per_rec", 0)),
+    Property(
+        "load_pct",
+        "The percentage of records that have been indexed; 100: the index is built.",
+        Number("load_pct", 0),
+    ),
     Property("is_ready", "Whether it is built.", Whether(|dict| Ok(number(dict, "load_pct", 0)? >= 100))),
 ];
 
 const STORAGE_ENGINE: &[Property] = &[
-    Property("engine", "Where records are: `memory`, `device` or `pmem`.", Text("engine", "")),
+    Property("engine", "Where records are stored: `memory`, `device` or `pmem`.", Text("engine", "")),
     Property(
         "is_memory",
-        "Whether they are in memory.",
+        "Whether records are stored in memory.",
         Whether(|dict| Ok(text(dict, "engine")?.as_deref() == Some("memory"))),
     ),
     Property(
         "is_device",
-        "Whether they are on devices or in files.",
+        "Whether records are stored on devices or in files.",
         Whether(|dict| Ok(text(dict, "engine")?.as_deref() == Some("device"))),
     ),
     Property("compression", "How records are compressed.", Text("compression", "none")),
     Property("commit_to_device", "Whether a write waits for the device.", Flag("commit-to-device")),
     Property(
         "defrag_lwm_pct",
-        "Blocks that are filled to less than this many percent are rewritten.",
+        "Blocks that are less full than this percentage are defragmented.",
         Number("defrag-lwm-pct", 0),
     ),
-    Property("files", "Its devices and files: a list of `StorageFileDetail`.", Other(files)),
+    Property("files", "The devices and files: a list of `StorageFileDetail`.", Other(files)),
 ];
 
 const STORAGE_FILE_DETAIL: &[Property] = &[
-    Property("path", "Where it is.", Text("path", "")),
-    Property("age", "Percent of its life that it has behind it; -1: unknown.", Number("age", -1)),
-    Property("used_bytes", "Bytes of records.", Number("used_bytes", 0)),
-    Property("free_wblocks", "Free blocks.", Number("free_wblocks", 0)),
-    Property("write_q", "Blocks that wait to be written.", Number("write_q", 0)),
-    Property("writes", "Blocks that were written.", Number("writes", 0)),
-    Property("partial_writes", "Blocks that were written before they were full.", Number("partial_writes", 0)),
-    Property("defrag_q", "Blocks that wait to be rewritten.", Number("defrag_q", 0)),
-    Property("defrag_reads", "Blocks that were read to be rewritten.", Number("defrag_reads", 0)),
-    Property("defrag_writes", "Blocks that were rewritten.", Number("defrag_writes", 0)),
+    Property("path", "The path of the device or file.", Text("path", "")),
+    Property("age", "The percentage of the device's lifetime that is used up; -1: unknown.", Number("age", -1)),
+    Property("used_bytes", "The bytes that records use.", Number("used_bytes", 0)),
+    Property("free_wblocks", "The number of free blocks.", Number("free_wblocks", 0)),
+    Property("write_q", "The number of blocks waiting to be written.", Number("write_q", 0)),
+    Property("writes", "The number of blocks written.", Number("writes", 0)),
+    Property("partial_writes", "The number of blocks written before they were full.", Number("partial_writes", 0)),
+    Property("defrag_q", "The number of blocks waiting to be defragmented.", Number("defrag_q", 0)),
+    Property("defrag_reads", "The number of blocks read by defragmentation.", Number("defrag_reads", 0)),
+    Property("defrag_writes", "The number of blocks written by defragmentation.", Number("defrag_writes", 0)),
     Property(
         "defrag_partial_writes",
-        "Blocks that were rewritten before they were full.",
+        "The number of blocks that defragmentation wrote before they were full.",
         Number("defrag_partial_writes", 0),
     ),
-    Property("read_errors", "Reads that failed.", Number("read_errors", 0)),
+    Property("read_errors", "The number of failed reads.", Number("read_errors", 0)),
 ];
 
 /// The text of a key; `None`: there is none.
@@ -273,26 +293,29 @@ impl View {
     const fn describe(self) -> (&'static str, &'static str, &'static [Property]) {
         match self {
             Self::NamespaceDetail => {
-                let doc =
-                    "What a node says about a namespace: a dict of all that it says, with properties for some of it.";
+                let doc = "A node's details of a namespace: a dict of everything that the node reports, with properties for some of it.";
                 ("NamespaceDetail", doc, NAMESPACE_DETAIL)
             }
-            Self::SetDetail => {
-                ("SetDetail", "What a node says about a set: a dict of all that it says, with properties.", SET_DETAIL)
-            }
-            Self::Sindex => {
-                ("Sindex", "A secondary index: a dict of what nodes say about it, with properties.", SINDEX)
-            }
+            Self::SetDetail => (
+                "SetDetail",
+                "A node's details of a set: a dict of everything that the node reports, with properties for some of it.",
+                SET_DETAIL,
+            ),
+            Self::Sindex => (
+                "Sindex",
+                "A secondary index: a dict of what the nodes report, with properties for some of it.",
+                SINDEX,
+            ),
             Self::SindexDetail => {
-                let doc = "What a node counts for a secondary index: a dict of all that it says, with properties.";
+                let doc = "A node's statistics of a secondary index: a dict of everything that the node reports, with properties for some of it.";
                 ("SindexDetail", doc, SINDEX_DETAIL)
             }
             Self::StorageEngine => {
-                let doc = "How a namespace stores records: a dict of all that a node says about it, with properties.";
+                let doc = "How a namespace stores records: a dict of everything that the node reports, with properties for some of it.";
                 ("StorageEngine", doc, STORAGE_ENGINE)
             }
             Self::StorageFileDetail => {
-                let doc = "A device or a file that records are stored on: a dict of what a node says, with properties.";
+                let doc = "A device or file that stores records: a dict of what the node reports, with properties for some of it.";
                 ("StorageFileDetail", doc, STORAGE_FILE_DETAIL)
             }
         }
@@ -340,19 +363,19 @@ impl View {
     }
 }
 
-/// The `NamespaceDetail` of an answer to `namespace/<name>`.
+/// Parses the answer to `namespace/<name>`.
 #[pyfunction(name = "from_body")]
 fn namespace_detail(py: Python<'_>, body: &str) -> PyResult<Py<PyAny>> {
     merge::detail(py, View::NamespaceDetail, body)
 }
 
-/// The `NamespaceDetail` in the answers by command of a node; `None`: the node does not have the namespace.
+/// Takes the details from a node's answers by command; `None` if the node does not have the namespace.
 #[pyfunction(name = "from_response")]
 fn namespace_of_response(response: Option<&Bound<'_, PyDict>>, namespace: &str) -> PyResult<Option<Py<PyAny>>> {
     of_response(View::NamespaceDetail, response, &format!("namespace/{namespace}"))
 }
 
-/// The `SindexDetail` in the answers by command of a node; `None`: the node does not have the index.
+/// Takes the statistics from a node's answers by command; `None` if the node does not have the index.
 #[pyfunction(name = "from_response")]
 fn index_of_response(
     response: Option<&Bound<'_, PyDict>>,
@@ -376,7 +399,7 @@ fn of_response(view: View, response: Option<&Bound<'_, PyDict>>, command: &str) 
     if is_nothing(text) { Ok(None) } else { merge::detail(response.py(), view, text).map(Some) }
 }
 
-/// The `SetDetail`s of an answer to `sets`, a list.
+/// Parses the answer to `sets`: a list of `SetDetail`.
 #[pyfunction(name = "from_body")]
 fn set_details(py: Python<'_>, body: &str) -> PyResult<Vec<Py<PyAny>>> {
     let mut all = Vec::new();
@@ -388,7 +411,7 @@ fn set_details(py: Python<'_>, body: &str) -> PyResult<Vec<Py<PyAny>>> {
     Ok(all)
 }
 
-/// The `StorageEngine` of a `NamespaceDetail`.
+/// Takes the storage engine from a `NamespaceDetail`.
 #[pyfunction(name = "from_namespace")]
 fn engine_of_namespace(detail: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     storage_engine(detail)

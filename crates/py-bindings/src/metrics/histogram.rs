@@ -3,61 +3,62 @@
 use aerolane::metrics as core;
 use pyo3::prelude::*;
 
-/// How values are spread over powers of two: times in the unit of the snapshot (`latency_unit`), cut off to whole ones, or
+/// A histogram with exponential buckets: of times in the unit of the snapshot (`latency_unit`), rounded down, or of
 /// sizes in bytes.
 ///
-/// The first bucket counts values up to 1, each further one those up to `latency_base` times the end of the one before,
-/// the last one all above.
+/// The first bucket counts values up to 1. Each further bucket ends at `latency_base` times the end of the one before;
+/// the last one counts all larger values.
 #[pyclass(frozen, eq, module = "aerolane.native")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Histogram(pub(super) core::Histogram);
 
 #[pymethods]
 impl Histogram {
-    /// How many values are in each bucket: a list.
+    /// The number of values in each bucket, as a list.
     #[getter]
     fn buckets(&self) -> &[u64] {
         self.0.buckets()
     }
 
-    /// The greatest value of each bucket: a list, one shorter than `buckets`, whose last one has no end.
+    /// The upper bound of each bucket, as a list. It is one shorter than `buckets`, since the last bucket has no upper
+    /// bound.
     #[getter]
     fn bounds(&self) -> Vec<u64> {
         (0..self.0.buckets().len()).map_while(|index| self.0.upper_bound(index)).collect()
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[getter]
     fn count(&self) -> u64 {
         self.0.count()
     }
 
-    /// The least value; 0 if there is none.
+    /// The smallest value; 0 if there are none.
     #[getter]
     fn min(&self) -> u64 {
         self.0.min()
     }
 
-    /// The greatest value; 0 if there is none.
+    /// The largest value; 0 if there are none.
     #[getter]
     fn max(&self) -> u64 {
         self.0.max()
     }
 
-    /// All values together.
+    /// The sum of the values.
     #[getter]
     fn sum(&self) -> f64 {
         self.0.sum()
     }
 
-    /// The mean of the values; 0.0 if there is none.
+    /// The mean of the values; 0.0 if there are none.
     #[getter]
     fn average(&self) -> f64 {
         self.0.average()
     }
 
-    /// What so many of the values (0.99: 99 % of them) do not exceed, as far as the buckets tell: the end of a bucket, or
-    /// the greatest value. `None` if there are no values, or `part` is not within 0 and 1.
+    /// The quantile of the values (0.99: 99 % of them are not larger), as exactly as the buckets allow: the end of a
+    /// bucket, or the largest value. `None` if there are no values, or if `part` is not between 0 and 1.
     fn quantile(&self, part: f64) -> Option<u64> {
         self.0.quantile(part)
     }

@@ -19,11 +19,12 @@ python_enum! {
     "LatencyUnit": core::LatencyUnit { MICROSECONDS = 0 => Self::Microseconds, MILLISECONDS = 1 => Self::Milliseconds }
 }
 python_enum! {
-    /// What a call is counted as in metrics.
+    /// The kind of a call in metrics.
     ///
-    /// GET: bins of a record are read. GET_HEADER: none of them. EXISTS. PUT: writes of bins, and touch. DELETE. OPERATE:
-    /// several operations on one record. QUERY: by a secondary index. SCAN: without one. UDF: a function on one record.
-    /// BATCH_READ: the request of a batch to one node. BATCH_WRITE: one with rows that write. NONE: nothing is.
+    /// GET: reads bins of a record. GET_HEADER: reads none of them. EXISTS. PUT: writes of bins, and touch. DELETE.
+    /// OPERATE: several operations on one record. QUERY: with a secondary index. SCAN: without one. UDF: a function on
+    /// one record. BATCH_READ: the request of a batch to one node. BATCH_WRITE: the same with rows that write. NONE: no
+    /// call.
     "CommandType": core::CommandType {
         NONE = 0 => Self::None, GET = 1 => Self::Get, GET_HEADER = 2 => Self::GetHeader, EXISTS = 3 => Self::Exists,
         PUT = 4 => Self::Put, DELETE = 5 => Self::Delete, OPERATE = 6 => Self::Operate, QUERY = 7 => Self::Query,
@@ -33,10 +34,10 @@ python_enum! {
 }
 
 python_enum! {
-    /// Kinds of latencies, several kinds of calls together.
+    /// Groups of calls whose latencies are shown together.
     ///
-    /// READ: GET, GET_HEADER and EXISTS. WRITE: PUT, DELETE, OPERATE and UDF. BATCH: BATCH_READ and BATCH_WRITE. QUERY: QUERY
-    /// and SCAN. CONN: how long calls of all kinds waited for a place on a connection.
+    /// READ: GET, GET_HEADER and EXISTS. WRITE: PUT, DELETE, OPERATE and UDF. BATCH: BATCH_READ and BATCH_WRITE. QUERY:
+    /// QUERY and SCAN. CONN: how long calls of all kinds waited for room on a connection.
     "LatencyType": core::LatencyType {
         CONN = "conn" => Self::Conn, WRITE = "write" => Self::Write, READ = "read" => Self::Read,
         BATCH = "batch" => Self::Batch, QUERY = "query" => Self::Query,
@@ -70,13 +71,13 @@ impl Sampler {
         Self(core::Sampler::all())
     }
 
-    /// No calls: connections and the tend thread are counted all the same.
+    /// No calls; connections and the tend thread are still counted.
     #[staticmethod]
     fn never() -> Self {
         Self(core::Sampler::never())
     }
 
-    /// Each call with this probability; below 0 is taken as 0, above 1 as 1. Raises `InvalidArgumentError` for NaN.
+    /// Each call with this probability, clamped to 0 to 1. Raises `InvalidArgumentError` for NaN.
     #[staticmethod]
     fn probability(py: Python<'_>, p: f64) -> PyResult<Self> {
         if p.is_nan() {
@@ -85,13 +86,13 @@ impl Sampler {
         Ok(Self(core::Sampler::probability(p)))
     }
 
-    /// Of so many calls ..
+    /// The number of calls of which `threshold` are measured.
     #[getter]
     fn range(&self) -> u64 {
         self.0.range()
     }
 
-    /// .. so many are measured.
+    /// How many out of `range` calls are measured.
     #[getter]
     fn threshold(&self) -> u64 {
         self.0.threshold()
@@ -145,28 +146,28 @@ impl Kind<core::Labels> for LabelSets {
 }
 
 policy! {
-    /// What metrics measure, and in which shape they show it.
+    /// What is measured, and how histograms are built.
     ///
-    /// `MetricsPolicy.millis()` has histograms of milliseconds with 7 columns (the default), `MetricsPolicy.micros()` those
-    /// of microseconds with 24. Both measure single calls only once `operational` is set.
+    /// `MetricsPolicy.millis()` has histograms in milliseconds with 7 columns (the default), `MetricsPolicy.micros()`
+    /// has histograms in microseconds with 24. Both measure single calls only if `operational` is set.
     MetricsPolicy(core::MetricsPolicy) extends PyAny also [operational_enabled sets operational, usage_enabled sets operational] {
-        /// Whether calls are measured: latencies, sizes, result codes. Default False: then there are counters of
-        /// connections, retries and bytes only.
+        /// Whether calls are measured: latencies, sizes, result codes. Default False: only connections, retries and
+        /// bytes are counted.
         operational / set_operational: Switch = operational;
-        /// The unit of times. Default `LatencyUnit.MILLISECONDS`. Another one drops what was measured.
+        /// The unit of times. Default `LatencyUnit.MILLISECONDS`. Changing it discards what was measured.
         latency_unit / set_latency_unit: Member = latency_unit;
-        /// How many buckets histograms have, 1 to 64. Default 7.
+        /// The number of buckets of each histogram, 1 to 64. Default 7.
         latency_columns / set_latency_columns: Within<1, 64> = latency_columns;
-        /// Each bucket ends at 2 to the power of this times the end of the one before: 1 to 63. Default 1.
+        /// Each bucket ends at 2**`latency_shift` times the end of the one before: 1 to 63. Default 1.
         latency_shift / set_latency_shift: Within<1, 63> = latency_shift;
-        /// Names and values to tell this client's metrics from others': a list of dicts. They are in the snapshot of all
-        /// nodes. Default: none.
+        /// Labels that identify this client's metrics: a list of dicts of names and values. They are part of the
+        /// snapshot of all nodes. Default: none.
         labels / set_labels: LabelSets = labels;
         /// Which calls are measured. Default `Sampler.all()`.
         sampler / set_sampler: Samples = sampler;
     }
 
-    /// As `operational`, for code written for the SDK of Aerospike.
+    /// The same as `operational`, for code written for Aerospike's SDK.
     #[getter]
     fn operational_enabled(&self) -> bool {
         self.snapshot().operational
@@ -177,7 +178,7 @@ policy! {
         self.set_operational(value)
     }
 
-    /// Whether it is counted which features are used: with `operational`, of the calls that are measured. Setting it sets that.
+    /// Whether the use of features is counted, which happens for all measured calls. The same setting as `operational`.
     #[getter]
     fn usage_enabled(&self) -> bool {
         self.snapshot().operational
@@ -200,7 +201,7 @@ policy! {
         Self::from_snapshot(py, std::sync::Arc::new(core::MetricsPolicy::millis()))
     }
 
-    /// By what the end of a bucket is multiplied to give that of the next: 2 to the power of `latency_shift`.
+    /// The factor between the ends of two adjacent buckets: 2 to the power of `latency_shift`.
     #[getter]
     fn latency_base(&self) -> u64 {
         1_u64.checked_shl(self.snapshot().latency_shift).unwrap_or(u64::MAX)

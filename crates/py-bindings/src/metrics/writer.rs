@@ -9,14 +9,15 @@ use pyo3::sync::MutexExt;
 use super::snapshot::ClusterMetrics;
 use crate::errors;
 
-/// An exporter of metrics that appends a line for each snapshot to a file `metrics-<time>.log` in a directory, which it makes
-/// if need be. What the setting `report_dir` stands for.
+/// An exporter that appends a line for each snapshot of metrics to a file `metrics-<time>.log` in a directory, which it
+/// creates if necessary. The setting `report_dir` installs one.
 ///
-/// The format is the one of Aerospike's clients: the first line of each file names the fields, and the unit, columns and shift
-/// of the latencies. Times are local. `report_size_limit`: a file of so many bytes or more is followed by another one, at least
-/// 1,000,000; 0: never. A new file begins also when the latencies have another shape, and after an error.
+/// The format is that of Aerospike's clients: the first line of each file names the fields, and the unit, columns and
+/// shift of the latencies. Times are local. `report_size_limit`: the size in bytes after which a new file is started,
+/// at least 1,000,000; 0: never. A new file is also started if the shape of the histograms changes, and after an error.
 ///
-/// Raises `InvalidArgumentError`, a `ValueError`, for a size limit out of bounds and for an empty directory.
+/// Raises `InvalidArgumentError` (a `ValueError`) for a size limit that is out of range and for an empty directory
+/// name.
 #[pyclass(frozen, subclass, weakref, module = "aerolane.metrics")]
 pub(crate) struct MetricsWriter(Mutex<core::MetricsWriter>);
 
@@ -34,7 +35,7 @@ impl MetricsWriter {
 
     /// Appends a line for `snapshot`, a `MetricsSnapshot`.
     ///
-    /// Raises `OSError` when it cannot be written.
+    /// Raises `OSError` if the line cannot be written.
     fn export(&self, py: Python<'_>, snapshot: &Bound<'_, ClusterMetrics>) -> PyResult<()> {
         let snapshot = snapshot.get();
         py.detach(|| self.0.lock().write(snapshot.measured())).map_err(|error| match error.kind() {
@@ -43,7 +44,7 @@ impl MetricsWriter {
         })
     }
 
-    /// Closes the file. Another export begins a new one.
+    /// Closes the file. The next export starts a new one.
     fn close(&self, py: Python<'_>) {
         self.0.lock_py_attached(py).close();
     }

@@ -9,8 +9,8 @@ use super::table::operations;
 use crate::cdt::{BitPolicy, Choice, Overflow, Resize};
 use crate::value::{self, Refused};
 
-/// Operations on the bits of bytes bins. Offsets and sizes are in bits, unless they are called `byte_..`; bit 0 is the
-/// highest bit of the first byte, and negative offsets count from the end. Values are bytes-like objects.
+/// Operations on the bits of bytes bins. Offsets and sizes are in bits, except those named `byte_..`. Bit 0 is the
+/// highest bit of the first byte; negative offsets count from the end. Values are bytes-like objects.
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
 pub(crate) struct BitOperation;
 
@@ -35,7 +35,7 @@ pub(crate) fn base64(
 operations! {
     BitOperation, answers: true;
 
-    /// Makes the blob so many bytes long; creates it if it is missing.
+    /// Resizes the blob to a number of bytes; creates it if it is missing.
     resize(bin_name; byte_size: i64, resize_flags: Option<Choice<Resize>>, policy: PyRef<'_, BitPolicy>)
         = |out| bit::resize(out, byte_size, policy.flags_number(), Some(resize_flags.map_or(0, |f| f.0 as i64)));
     /// Inserts bytes.
@@ -78,18 +78,18 @@ operations! {
     /// Sets an integer of 1 to 64 bits.
     set_int(bin_name; bit_offset: i64, bit_size: i64, value: i64, policy: PyRef<'_, BitPolicy>)
         = |out| bit::set_int(out, bit_offset, bit_size, value, policy.flags_number());
-    /// Answers with bits, as bytes.
+    /// Returns bits, as bytes.
     get(bin_name; bit_offset: i64, bit_size: i64) = |out| bit::get(out, bit_offset, bit_size);
-    /// Answers with how many bits are set.
+    /// Returns how many bits are set.
     count(bin_name; bit_offset: i64, bit_size: i64) = |out| bit::count(out, bit_offset, bit_size);
-    /// Answers with the offset of the first bit that is as `value` says; -1: none.
+    /// Returns the offset of the first bit that equals `value`; -1 if there is none.
     lscan(bin_name; bit_offset: i64, bit_size: i64, value: bool) = |out| bit::lscan(out, bit_offset, bit_size, value);
-    /// Answers with the offset of the last bit that is as `value` says; -1: none.
+    /// Returns the offset of the last bit that equals `value`; -1 if there is none.
     rscan(bin_name; bit_offset: i64, bit_size: i64, value: bool) = |out| bit::rscan(out, bit_offset, bit_size, value);
-    /// Answers with an integer of 1 to 64 bits.
+    /// Returns an integer of 1 to 64 bits.
     get_int(bin_name; bit_offset: i64, bit_size: i64, signed: bool)
         = |out| bit::get_int(out, bit_offset, bit_size, signed.then_some(1));
-    /// Answers with the blob, or some bytes of it, as base64 text. Offset and size are given both or not at all; with
+    /// Returns the blob, or some bytes of it, as base64 text. Offset and size are given both or not at all; with
     /// `invert_size` the size counts from the end. Server 8.2 and later.
     #[pyo3(signature = (bin_name, byte_offset=None, byte_size=None, invert_size=false))]
     b64_encode(bin_name; byte_offset: Option<i64>, byte_size: Option<i64>, invert_size: bool)

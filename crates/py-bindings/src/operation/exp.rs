@@ -19,12 +19,12 @@ fn of(expression: &Exp) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> {
     |writer| Ok(writer.raw(expression.bytes()))
 }
 
-/// Answers with what an expression evaluates to, as a bin of this name.
+/// Returns the value of an expression as a bin of this name.
 pub(crate) fn reading(name: &Bound<'_, PyString>, exp: &Exp, flags: Flags) -> PyResult<BaseOperation> {
     BaseOperation::encoded(name, true, |out| exp::read(out, of(exp), flags.0))
 }
 
-/// Writes what an expression evaluates to into a bin.
+/// Writes the value of an expression to a bin.
 pub(crate) fn writing(name: &Bound<'_, PyString>, exp: &Exp, flags: Flags) -> PyResult<BaseOperation> {
     BaseOperation::encoded(name, true, |out| exp::write(out, of(exp), flags.0))
 }
@@ -32,10 +32,10 @@ pub(crate) fn writing(name: &Bound<'_, PyString>, exp: &Exp, flags: Flags) -> Py
 operations! {
     ExpOperation, answers: true;
 
-    /// Answers with what an expression evaluates to, as a bin of this name. `flags`: bits of `ExpReadFlags`.
+    /// Returns the value of an expression as a bin of this name. `flags`: bits of `ExpReadFlags`.
     #[pyo3(signature = (name, exp, flags=None))]
     read(name; exp: Exp, flags: Option<Flags>) = |out| exp::read(out, of(&exp), bits(flags));
-    /// Writes what an expression evaluates to into a bin. `flags`: bits of `ExpWriteFlags`.
+    /// Writes the value of an expression to a bin. `flags`: bits of `ExpWriteFlags`.
     #[pyo3(signature = (bin_name, exp, flags=None))]
     write(bin_name; exp: Exp, flags: Option<Flags>) = |out| exp::write(out, of(&exp), bits(flags));
 }

@@ -9,11 +9,11 @@ use super::table::{bits, elements, operations};
 use crate::cdt::ByteFlags;
 use crate::value::{self, Hll, Refused};
 
-/// Operations on HLLs (HyperLogLogs): how many different values were added, about.
+/// Operations on HLLs (`HyperLogLog` sketches), which estimate how many distinct values were added.
 ///
-/// `index_bit_count` (4 to 16): more bits are more exact and take more space. `min_hash_bit_count` (4 to 51): for
-/// similarities and intersections of more than two. -1 stands for "as the bin has it", or for none. `flags`: bits of
-/// `HLLWriteFlags`. HLLs to compare with are `HLL` objects, as bins are read.
+/// `index_bit_count` (4 to 16): more bits are more accurate and take more space. `min_hash_bit_count` (4 to 51): for
+/// similarities and for intersections of more than two HLLs. -1 means the bin's own setting, or none. `flags`: bits of
+/// `HLLWriteFlags`. HLLs to compare with are `HLL` objects, as read from a bin.
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
 pub(crate) struct HllOperation;
 
@@ -32,30 +32,30 @@ pub(crate) fn hlls<'a>(list: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_
 operations! {
     HllOperation, answers: true;
 
-    /// Creates an HLL, or empties one.
+    /// Creates an HLL, or clears an existing one.
     #[pyo3(signature = (bin_name, index_bit_count, min_hash_bit_count=-1, flags=None))]
     init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Option<ByteFlags>)
         = |out| hll::init(out, index_bit_count, min_hash_bit_count, bits(flags));
-    /// Adds values; creates the HLL if it is missing and `index_bit_count` is given. Answers with how many of the
-    /// values changed the HLL.
+    /// Adds values; creates the HLL if it is missing and `index_bit_count` is given. Returns how many of the values
+    /// changed the HLL.
     #[pyo3(signature = (bin_name, values, index_bit_count=-1, min_hash_bit_count=-1, flags=None))]
     add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Option<ByteFlags>)
         = |out| hll::add(out, elements(&values), index_bit_count, min_hash_bit_count, bits(flags));
-    /// Answers with about how many values were added.
+    /// Returns the approximate number of values that were added.
     get_count(bin_name) = hll::get_count;
-    /// Answers with a list of the numbers of index bits and of min-hash bits.
+    /// Returns a list of the numbers of index bits and of min-hash bits.
     describe(bin_name) = hll::describe;
-    /// Answers as `get_count`, and stores that with the bin.
+    /// Returns the same as `get_count` and stores it with the bin.
     refresh_count(bin_name) = hll::refresh_count;
     /// Folds the HLL to fewer index bits; it must have no min-hash bits.
     fold(bin_name; index_bit_count: i64) = |out| hll::fold(out, index_bit_count);
-    /// Answers with the union with other HLLs, an `HLL`.
+    /// Returns the union with other HLLs, an `HLL`.
     get_union(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_union(out, hlls(&hll_list));
-    /// Answers with about how many values the union with other HLLs has.
+    /// Returns the approximate number of values in the union with other HLLs.
     get_union_count(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_union_count(out, hlls(&hll_list));
-    /// Answers with about how many values the intersection with other HLLs has.
+    /// Returns the approximate number of values in the intersection with other HLLs.
     get_intersect_count(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_intersect_count(out, hlls(&hll_list));
-    /// Answers with how similar the HLL is to others: a float of 0 to 1.
+    /// Returns how similar the HLL is to others: a float from 0 to 1.
     get_similarity(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_similarity(out, hlls(&hll_list));
     /// Sets the bin to the union with other HLLs.
     #[pyo3(signature = (bin_name, hll_list, flags=None))]

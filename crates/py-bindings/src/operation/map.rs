@@ -11,9 +11,9 @@ use super::{BaseOperation, SetsType};
 use crate::cdt::{Choice, Ctx, MapOrder, MapPolicy, MapReturnType};
 use crate::value::{self, Refused};
 
-/// Operations on map bins, and with `set_context` on maps inside of them.
+/// Operations on map bins, and with `set_context` on maps nested in bins.
 ///
-/// Negative indexes and ranks count from the end. What selects pairs answers as `return_type` says.
+/// Negative indexes and ranks count from the end. Operations that select entries return what `return_type` says.
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
 pub(crate) struct MapOperation;
 
@@ -52,13 +52,13 @@ impl MapOperation {
         Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, false)?))
     }
 
-    /// Creates the map if it is missing, with an index that is stored (not inside of a context).
+    /// Creates the map if it is missing, with a stored index (not inside a context).
     #[staticmethod]
     fn create_with_index(bin_name: Bound<'_, PyString>, order: Choice<MapOrder>) -> PyResult<Py<Self>> {
         Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, true)?))
     }
 
-    /// The same operation on a map inside of the bin: `ctx` is the way there. This operation stays as it is.
+    /// Returns the same operation for a map nested in the bin: `ctx` is the path to it. This operation does not change.
     fn set_context(slf: &Bound<'_, Self>, ctx: Ctx) -> PyResult<Py<Self>> {
         Py::new(slf.py(), (Self, slf.as_super().get().nested(&ctx)))
     }
@@ -67,21 +67,21 @@ impl MapOperation {
 operations! {
     MapOperation, answers: true;
 
-    /// Answers with how many pairs there are.
+    /// Returns how many pairs there are.
     size(bin_name) = map::size;
     /// Removes all pairs.
     clear(bin_name) = map::clear;
-    /// Sets the value of a key; creates the map if it is missing. Answers with the new size.
+    /// Sets the value of a key; creates the map if it is missing. Returns the new size.
     put(bin_name; key: Bound<'_, PyAny>, value: Bound<'_, PyAny>, policy: PyRef<'_, MapPolicy>)
         = |out| map::put(out, self::key(&key), Some(element(&value)), policy.attributes(), policy.flags_number());
     /// Sets the values of several keys; creates the map if it is missing. `items`: a sequence of pairs, or a mapping.
-    /// Answers with the new size.
+    /// Returns the new size.
     put_items(bin_name; items: Bound<'_, PyAny>, policy: PyRef<'_, MapPolicy>)
         = |out| map::put_items(out, pairs(&items, policy.is_ordered()), policy.attributes(), policy.flags_number());
-    /// Adds to the number of a key; creates what is missing. Answers with the sum.
+    /// Adds to the number of a key; creates the map and the key if they are missing. Returns the sum.
     increment_value(bin_name; key: Bound<'_, PyAny>, value: i64, policy: PyRef<'_, MapPolicy>)
         = |out| map::increment(out, self::key(&key), Some(number(value)), Some(policy.attributes()));
-    /// Subtracts from the number of a key; creates what is missing. Answers with the difference.
+    /// Subtracts from the number of a key; creates the map and the key if they are missing. Returns the difference.
     decrement_value(bin_name; key: Bound<'_, PyAny>, value: i64, policy: PyRef<'_, MapPolicy>)
         = |out| map::decrement(out, self::key(&key), Some(number(value)), Some(policy.attributes()));
     /// Sets the order of the map; creates it if it is missing.
@@ -91,88 +91,92 @@ operations! {
     /// Selects the pair of a key.
     get_by_key(bin_name; key: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_key(out, return_type.number(), element(&key));
-    /// Selects the pairs with keys from `begin` (None: from the smallest) to before `end` (None: to the largest).
+    /// Selects the pairs with keys from `begin` (inclusive; None: no lower bound) to `end` (exclusive; None: no upper
+    /// bound).
     get_by_key_range(bin_name; begin: Bound<'_, PyAny>, end: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_key_range(out, return_type.number(), element(&begin), bound(&end));
     /// Selects all pairs whose keys are among these.
     get_by_key_list(bin_name; keys: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_key_list(out, return_type.number(), elements(&keys));
-    /// Selects the pairs from an index on that is relative to that of a key; `count`: how many, None: all.
+    /// Selects the pairs starting at an index relative to that of a key; `count`: how many, None: all.
     get_by_key_relative_index_range(
         bin_name; key: Bound<'_, PyAny>, index: i64, count: Option<i64>, return_type: MapReturnType
     ) = |out| map::get_by_key_relative_index_range(out, return_type.number(), element(&key), index, count);
     /// Selects the pair at an index, in the order of keys.
     get_by_index(bin_name; index: i64, return_type: MapReturnType)
         = |out| map::get_by_index(out, return_type.number(), index);
-    /// Selects so many pairs, from an index on.
+    /// Selects `count` pairs starting at an index.
     get_by_index_range(bin_name; index: i64, count: i64, return_type: MapReturnType)
         = |out| map::get_by_index_range(out, return_type.number(), index, Some(count));
-    /// Selects the pairs from an index on.
+    /// Selects the pairs starting at an index.
     get_by_index_range_from(bin_name; index: i64, return_type: MapReturnType)
         = |out| map::get_by_index_range(out, return_type.number(), index, None);
     /// Selects the pair at a rank: 0 has the smallest value.
     get_by_rank(bin_name; rank: i64, return_type: MapReturnType)
         = |out| map::get_by_rank(out, return_type.number(), rank);
-    /// Selects so many pairs, from a rank on.
+    /// Selects `count` pairs starting at a rank.
     get_by_rank_range(bin_name; rank: i64, count: i64, return_type: MapReturnType)
         = |out| map::get_by_rank_range(out, return_type.number(), rank, Some(count));
-    /// Selects the pairs from a rank on.
+    /// Selects the pairs starting at a rank.
     get_by_rank_range_from(bin_name; rank: i64, return_type: MapReturnType)
         = |out| map::get_by_rank_range(out, return_type.number(), rank, None);
     /// Selects all pairs whose values are equal to one.
     get_by_value(bin_name; value: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_value(out, return_type.number(), element(&value));
-    /// Selects the pairs with values from `begin` (None: from the smallest) to before `end` (None: to the largest).
+    /// Selects the pairs with values from `begin` (inclusive; None: no lower bound) to `end` (exclusive; None: no upper
+    /// bound).
     get_by_value_range(bin_name; begin: Bound<'_, PyAny>, end: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_value_range(out, return_type.number(), element(&begin), bound(&end));
     /// Selects all pairs whose values are among these.
     get_by_value_list(bin_name; values: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::get_by_value_list(out, return_type.number(), elements(&values));
-    /// Selects the pairs from a rank on that is relative to that of a value; `count`: how many, None: all.
+    /// Selects the pairs starting at a rank relative to that of a value; `count`: how many, None: all.
     get_by_value_relative_rank_range(
         bin_name; value: Bound<'_, PyAny>, rank: i64, count: Option<i64>, return_type: MapReturnType
     ) = |out| map::get_by_value_relative_rank_range(out, return_type.number(), element(&value), rank, count);
     /// Removes the pair of a key.
     remove_by_key(bin_name; key: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_key(out, return_type.number(), element(&key));
-    /// Removes the pairs with keys from `begin` (None: from the smallest) to before `end` (None: to the largest).
+    /// Removes the pairs with keys from `begin` (inclusive; None: no lower bound) to `end` (exclusive; None: no upper
+    /// bound).
     remove_by_key_range(bin_name; begin: Bound<'_, PyAny>, end: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_key_range(out, return_type.number(), element(&begin), bound(&end));
     /// Removes all pairs whose keys are among these.
     remove_by_key_list(bin_name; keys: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_key_list(out, return_type.number(), elements(&keys));
-    /// Removes the pairs from an index on that is relative to that of a key; `count`: how many, None: all.
+    /// Removes the pairs starting at an index relative to that of a key; `count`: how many, None: all.
     remove_by_key_relative_index_range(
         bin_name; key: Bound<'_, PyAny>, index: i64, count: Option<i64>, return_type: MapReturnType
     ) = |out| map::remove_by_key_relative_index_range(out, return_type.number(), element(&key), index, count);
     /// Removes the pair at an index, in the order of keys.
     remove_by_index(bin_name; index: i64, return_type: MapReturnType)
         = |out| map::remove_by_index(out, return_type.number(), index);
-    /// Removes so many pairs, from an index on.
+    /// Removes `count` pairs starting at an index.
     remove_by_index_range(bin_name; index: i64, count: i64, return_type: MapReturnType)
         = |out| map::remove_by_index_range(out, return_type.number(), index, Some(count));
-    /// Removes the pairs from an index on.
+    /// Removes the pairs starting at an index.
     remove_by_index_range_from(bin_name; index: i64, return_type: MapReturnType)
         = |out| map::remove_by_index_range(out, return_type.number(), index, None);
     /// Removes the pair at a rank: 0 has the smallest value.
     remove_by_rank(bin_name; rank: i64, return_type: MapReturnType)
         = |out| map::remove_by_rank(out, return_type.number(), rank);
-    /// Removes so many pairs, from a rank on.
+    /// Removes `count` pairs starting at a rank.
     remove_by_rank_range(bin_name; rank: i64, count: i64, return_type: MapReturnType)
         = |out| map::remove_by_rank_range(out, return_type.number(), rank, Some(count));
-    /// Removes the pairs from a rank on.
+    /// Removes the pairs starting at a rank.
     remove_by_rank_range_from(bin_name; rank: i64, return_type: MapReturnType)
         = |out| map::remove_by_rank_range(out, return_type.number(), rank, None);
     /// Removes all pairs whose values are equal to one.
     remove_by_value(bin_name; value: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_value(out, return_type.number(), element(&value));
-    /// Removes the pairs with values from `begin` (None: from the smallest) to before `end` (None: to the largest).
+    /// Removes the pairs with values from `begin` (inclusive; None: no lower bound) to `end` (exclusive; None: no upper
+    /// bound).
     remove_by_value_range(bin_name; begin: Bound<'_, PyAny>, end: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_value_range(out, return_type.number(), element(&begin), bound(&end));
     /// Removes all pairs whose values are among these.
     remove_by_value_list(bin_name; values: Bound<'_, PyAny>, return_type: MapReturnType)
         = |out| map::remove_by_value_list(out, return_type.number(), elements(&values));
-    /// Removes the pairs from a rank on that is relative to that of a value; `count`: how many, None: all.
+    /// Removes the pairs starting at a rank relative to that of a value; `count`: how many, None: all.
     remove_by_value_relative_rank_range(
         bin_name; value: Bound<'_, PyAny>, rank: i64, count: Option<i64>, return_type: MapReturnType
     ) = |out| map::remove_by_value_relative_rank_range(out, return_type.number(), element(&value), rank, count);

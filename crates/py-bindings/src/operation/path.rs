@@ -11,8 +11,8 @@ use crate::cdt::{Ctx, Flags};
 use crate::expression::Exp;
 use crate::value::Refused;
 
-/// Operations on what a path (a sequence of `CTX`) selects inside a list or map: there may be many places. Server 8.1.1
-/// and later.
+/// Operations on everything that a path (a sequence of `CTX`) selects inside a list or map. A path can select many
+/// elements. Server 8.1.1 and later.
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
 pub(crate) struct CdtOperation;
 
@@ -31,7 +31,7 @@ fn modify(out: &mut Vec<u8>, flags: i64, exp: &Exp, ctx: &Ctx) -> Result<u8, Ref
     path::modify(out, ctx.levels(), flags, |writer: &mut Writer<'_>| Ok(writer.raw(exp.bytes())))
 }
 
-/// Answers with what a path selects, as `flags` say.
+/// Returns what a path selects, as `flags` say.
 pub(crate) fn selecting(name: &Bound<'_, PyString>, flags: i64, ctx: &Ctx) -> PyResult<BaseOperation> {
     BaseOperation::encoded(name, false, |out| select(out, flags, ctx))
 }
@@ -44,21 +44,21 @@ pub(crate) fn modifying(name: &Bound<'_, PyString>, flags: i64, exp: &Exp, ctx: 
 operations! {
     CdtOperation, answers: false;
 
-    /// Answers with what the path selects, as `flag` (bits of `SelectFlags`) says.
+    /// Returns what the path selects, as `flag` (bits of `SelectFlags`) says.
     select_by_path(bin_name; flag: Flags, ctx: Ctx) = |out| select(out, flag.0, &ctx);
-    /// Sets what the path selects to what an expression gives for it. `flag`: bits of `ModifyFlags`.
+    /// Sets each element that the path selects to the value of an expression. `flag`: bits of `ModifyFlags`.
     modify_by_path(bin_name; flag: Flags, exp: Exp, ctx: Ctx) = |out| modify(out, flag.0, &exp, &ctx);
-    /// Answers with a list of the values that the path selects.
+    /// Returns a list of the values that the path selects.
     select_values(bin_name; ctx: Ctx) = |out| select(out, VALUES, &ctx);
-    /// Answers with a list of the map keys that the path selects.
+    /// Returns a list of the map keys that the path selects.
     select_map_keys(bin_name; ctx: Ctx) = |out| select(out, MAP_KEYS, &ctx);
-    /// Answers with a list of the keys and values that the path selects, in turn.
+    /// Returns a list of alternating keys and values that the path selects.
     select_map_entries(bin_name; ctx: Ctx) = |out| select(out, MAP_ENTRIES, &ctx);
-    /// Answers with the collection, with nothing in it but what the path selects.
+    /// Returns the collection, reduced to what the path selects.
     select_matching_tree(bin_name; ctx: Ctx) = |out| select(out, MATCHING_TREE, &ctx);
-    /// Sets what the path selects to what an expression gives for it.
+    /// Sets each element that the path selects to the value of an expression.
     modify(bin_name; exp: Exp, ctx: Ctx) = |out| self::modify(out, 0, &exp, &ctx);
-    /// As `modify`; what has another type than the path says stays as it is.
+    /// The same as `modify`, but leaves elements unchanged if their type does not fit the path.
     modify_no_fail(bin_name; exp: Exp, ctx: Ctx) = |out| self::modify(out, NO_FAIL, &exp, &ctx);
     /// Removes what the path selects.
     remove(bin_name; ctx: Ctx) = |out| self::modify(out, 0, &Exp::removal()?, &ctx);

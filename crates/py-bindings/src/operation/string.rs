@@ -10,7 +10,7 @@ use super::table::{bits, operations, text, utf8};
 use crate::cdt::{ByteFlags, Choice, Ctx, NumericType};
 use crate::value::{self, Refused};
 
-/// Operations on str bins, and with `ctx` on strs inside of lists and maps. Server 8.2 and later.
+/// Operations on string bins, and with `ctx` on strings nested in lists and maps. Server 8.2 and later.
 ///
 /// Indexes and lengths count characters; negative indexes count from the end. `flags`: bits of `StringWriteFlags`.
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
@@ -51,62 +51,61 @@ pub(crate) fn snip_flags(end: Option<i64>, flags: Option<ByteFlags>) -> Result<O
 operations! {
     StringOperation, answers: true;
 
-    /// Answers with how many characters there are.
+    /// Returns how many characters there are.
     #[pyo3(signature = (bin, *, ctx=None))]
     strlen(bin; ctx: Option<Ctx>) = string::strlen, in ctx;
-    /// Answers with the characters from `start` on, to before `end` if that is given.
+    /// Returns the characters from `start` on, to before `end` if that is given.
     #[pyo3(signature = (bin, start, end=None, *, ctx=None))]
     substr(bin; start: i64, end: Option<i64>, ctx: Option<Ctx>) = |out| string::substr(out, start, end), in ctx;
-    /// Answers with the character at an index.
+    /// Returns the character at an index.
     #[pyo3(signature = (bin, index, *, ctx=None))]
     char_at(bin; index: i64, ctx: Option<Ctx>) = |out| string::char_at(out, index), in ctx;
-    /// Answers with the index of an occurrence of a str: the first one, or that of this number (-1: the last); -1:
-    /// none.
+    /// Returns the index of an occurrence of a str (by default the first; -1: the last), or -1 if there is none.
     #[pyo3(signature = (bin, needle, occurrence=None, *, ctx=None))]
     find(bin; needle: Bound<'_, PyString>, occurrence: Option<i64>, ctx: Option<Ctx>)
         = |out| Ok(string::find(out, utf8(&needle)?, occurrence)), in ctx;
-    /// Answers with whether it contains a str.
+    /// Returns whether it contains a str.
     #[pyo3(signature = (bin, needle, *, ctx=None))]
     contains(bin; needle: Bound<'_, PyString>, ctx: Option<Ctx>)
         = |out| Ok(string::contains(out, utf8(&needle)?)), in ctx;
-    /// Answers with whether it starts with a str.
+    /// Returns whether it starts with a str.
     #[pyo3(signature = (bin, prefix, *, ctx=None))]
     starts_with(bin; prefix: Bound<'_, PyString>, ctx: Option<Ctx>)
         = |out| Ok(string::starts_with(out, utf8(&prefix)?)), in ctx;
-    /// Answers with whether it ends with a str.
+    /// Returns whether it ends with a str.
     #[pyo3(signature = (bin, suffix, *, ctx=None))]
     ends_with(bin; suffix: Bound<'_, PyString>, ctx: Option<Ctx>)
         = |out| Ok(string::ends_with(out, utf8(&suffix)?)), in ctx;
-    /// Answers with the int that it spells.
+    /// Returns the int that it spells.
     #[pyo3(signature = (bin, *, ctx=None))]
     to_integer(bin; ctx: Option<Ctx>) = string::to_integer, in ctx;
-    /// Answers with the float that it spells.
+    /// Returns the float that it spells.
     #[pyo3(signature = (bin, *, ctx=None))]
     to_double(bin; ctx: Option<Ctx>) = string::to_double, in ctx;
-    /// Answers with how many bytes of UTF-8 it has.
+    /// Returns how many bytes of UTF-8 it has.
     #[pyo3(signature = (bin, *, ctx=None))]
     byte_length(bin; ctx: Option<Ctx>) = string::byte_length, in ctx;
-    /// Answers with whether it spells a number (of this kind).
+    /// Returns whether it spells a number (of this kind).
     #[pyo3(signature = (bin, numeric_type=None, *, ctx=None))]
     is_numeric(bin; numeric_type: Option<Choice<NumericType>>, ctx: Option<Ctx>)
         = |out| string::is_numeric(out, numeric_type.map(|kind| kind.0 as i64)), in ctx;
-    /// Answers with whether all letters are upper case.
+    /// Returns whether all letters are upper case.
     #[pyo3(signature = (bin, *, ctx=None))]
     is_upper(bin; ctx: Option<Ctx>) = string::is_upper, in ctx;
-    /// Answers with whether all letters are lower case.
+    /// Returns whether all letters are lower case.
     #[pyo3(signature = (bin, *, ctx=None))]
     is_lower(bin; ctx: Option<Ctx>) = string::is_lower, in ctx;
-    /// Answers with its UTF-8, as bytes.
+    /// Returns its UTF-8, as bytes.
     #[pyo3(signature = (bin, *, ctx=None))]
     to_blob(bin; ctx: Option<Ctx>) = string::to_blob, in ctx;
-    /// Answers with its parts between separators, or its characters, as a list.
+    /// Returns its parts between separators, or its characters, as a list.
     #[pyo3(signature = (bin, separator=None, *, ctx=None))]
     split(bin; separator: Option<Bound<'_, PyString>>, ctx: Option<Ctx>)
         = |out| Ok(string::split(out, text(separator.as_ref())?)), in ctx;
-    /// Answers with the bytes whose base64 text it is.
+    /// Returns the bytes that its base64 text encodes.
     #[pyo3(signature = (bin, *, ctx=None))]
     b64_decode(bin; ctx: Option<Ctx>) = string::b64_decode, in ctx;
-    /// Answers with whether a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`.
+    /// Returns whether a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`.
     #[pyo3(signature = (bin, pattern, flags=None, *, ctx=None))]
     regex_compare(bin; pattern: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::regex_compare(out, utf8(&pattern)?, Some(bits(flags)))), in ctx;
@@ -118,19 +117,20 @@ operations! {
     #[pyo3(signature = (bin, index, value, *, flags=None, ctx=None))]
     overwrite(bin; index: i64, value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::overwrite(out, index, utf8(&value)?, bits(flags))), in ctx;
-    /// Puts a str, or each of a sequence of them, behind it.
+    /// Appends a str, or each str of a sequence.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
     concat(bin; value: Bound<'_, PyAny>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| string::concat(out, strings(&value), bits(flags)), in ctx;
-    /// Puts a str behind it.
+    /// Appends a str.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
     append(bin; value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::append(out, utf8(&value)?, bits(flags))), in ctx;
-    /// Puts a str in front of it.
+    /// Prepends a str.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
     prepend(bin; value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::prepend(out, utf8(&value)?, bits(flags))), in ctx;
-    /// Removes the characters from `start` to before `end`, or to the end of the str (then without flags).
+    /// Removes the characters from `start` up to but not including `end`, or to the end of the str (then without
+    /// flags).
     #[pyo3(signature = (bin, start, end=None, *, flags=None, ctx=None))]
     snip(bin; start: i64, end: Option<i64>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::snip(out, start, end, snip_flags(end, flags)?)), in ctx;
@@ -148,7 +148,7 @@ operations! {
     /// Makes all letters lower case.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
     lower(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::lower(out, bits(flags)), in ctx;
-    /// Makes it what strs that differ in case only have in common.
+    /// Folds its case, for comparisons that ignore case.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
     case_fold(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::case_fold(out, bits(flags)), in ctx;
     /// Makes it Unicode normal form C.
@@ -163,15 +163,15 @@ operations! {
     /// Removes white space at both ends.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
     trim(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::trim(out, bits(flags)), in ctx;
-    /// Pads it at the start, up to so many characters.
+    /// Pads it at the start to a number of characters.
     #[pyo3(signature = (bin, target_length, pad_string, *, flags=None, ctx=None))]
     pad_start(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::pad_start(out, target_length, utf8(&pad_string)?, bits(flags))), in ctx;
-    /// Pads it at the end, up to so many characters.
+    /// Pads it at the end to a number of characters.
     #[pyo3(signature = (bin, target_length, pad_string, *, flags=None, ctx=None))]
     pad_end(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::pad_end(out, target_length, utf8(&pad_string)?, bits(flags))), in ctx;
-    /// Repeats it so many times.
+    /// Repeats it a number of times.
     #[pyo3(signature = (bin, count, *, flags=None, ctx=None))]
     repeat(bin; count: i64, flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::repeat(out, count, bits(flags)), in ctx;
     /// Replaces what a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`; `GLOBAL` replaces all
@@ -181,6 +181,6 @@ operations! {
         bin; pattern: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<ByteFlags>, write_flags: Option<ByteFlags>,
         ctx: Option<Ctx>
     ) = |out| string::regex_replace(out, pair(&pattern, &replacement), bits(flags), bits(write_flags)), in ctx;
-    /// Answers with an int, float, bool or bytes bin as a str.
+    /// Returns an int, float, bool or bytes bin as a str.
     to_string(bin) = |_out| aerolane_wire::message::op::TO_STRING;
 }

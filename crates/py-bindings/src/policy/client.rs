@@ -142,7 +142,7 @@ impl Kind<Option<Arc<Ready>>> for Tls {
 type Connections = UpTo<{ MAX_CONNECTIONS as i64 }>;
 
 policy! {
-    /// How a client connects, logs in, and sizes its pools. It is read when the client is made.
+    /// How a client connects, logs in, and sizes its pools. It is read when the client is created.
     ClientPolicy(Settings) extends PyAny {
         /// How to log in. Default `AuthMode.NONE`; setting `user` or `password` makes it `INTERNAL`.
         auth_mode / set_auth_mode_property: Member = auth;
@@ -150,82 +150,89 @@ policy! {
         user / set_user: Text = user;
         /// The password, or None.
         password / set_password: Text = password;
-        /// How connections are encrypted, or None (the default): not at all.
+        /// How connections are encrypted. None (the default): not at all.
         tls_config / set_tls_config: Tls = tls;
-        /// Most time for each command that watches the cluster, in ms. Default 1,000.
+        /// Timeout of the commands that check the state of the cluster, in ms. Default 1,000.
         timeout / set_timeout: Millis = core.timeout;
-        /// Most time for opening one connection, in ms. 0 (the default): as `timeout`.
+        /// Timeout for opening a connection in ms. 0 (the default): the same as `timeout`.
         connect_timeout / set_connect_timeout: Millis = core.connect_timeout;
-        /// Most time for one login, in ms. 0: as `connect_timeout`. Default 5,000.
+        /// Timeout of a login in ms. 0: the same as `connect_timeout`. Default 5,000.
         login_timeout / set_login_timeout: Millis = core.login_timeout;
-        /// Connections that were not used for so long are closed, in ms. 0 (the default): after 55 s, before the server does.
+        /// Connections that were idle for this many ms are closed. 0 (the default): after 55 s, before the server
+        /// closes them.
         idle_timeout / set_idle_timeout: Millis = core.idle_timeout;
-        /// Connections per node and lane that are opened at start and kept open. Default 0, which means 1.
+        /// The number of connections per node and lane that are opened at the start and kept open. Default 0, which
+        /// means 1.
         min_conns_per_node / set_min_conns_per_node: Connections = core.min_conns_per_node;
-        /// Most connections per node for requests of single records: an upper bound. Default 256; 0: 65,535. The client decides
-        /// at run time how many of them it uses; with the same `min_conns_per_node` the number is fixed.
+        /// The maximum number of connections per node for single-record requests. Default 256; 0 means 65,535. The
+        /// client decides at run time how many of them it uses; set `min_conns_per_node` to the same value to fix the
+        /// number.
         max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
         /// Deprecated: leave it at its default. The number of connections, over all nodes, for servers that answer in
         /// microseconds, 1 to 65,535; the search for a better number starts from it. None (the default): 3.
         connection_spread / set_connection_spread: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = spread;
-        /// Most requests in flight on one connection, 1 to 1,024: an upper bound. None (the default): 128; always 1 over TLS. The
-        /// client puts fewer on a connection where each takes long.
+        /// The maximum number of requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1
+        /// over TLS. The client puts fewer requests on a connection if each of them takes long.
         pipeline_depth / set_pipeline_depth: Maybe<Within<1, { MAX_DEPTH as i64 }>> = depth;
-        /// Most bytes of requests on one connection that are not yet answered, 1,024 to 1,073,741,824. None (the
+        /// The maximum size in bytes of all unanswered requests on one connection, 1,024 to 1,073,741,824. None (the
         /// default): 1 MiB.
         max_bytes_in_flight / set_max_bytes_in_flight: Maybe<Within<1024, { 1 << 30 }>> = bytes_in_flight;
-        /// Most connections per node for batches, 1 to 65,535. None (the default): 64, or
-        /// `max_conns_per_node` when that is less.
+        /// The maximum number of connections per node for batches, 1 to 65,535. None (the default): 64, or
+        /// `max_conns_per_node` if that is less.
         max_batch_conns_per_node / set_max_batch_conns_per_node: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = batch_max;
-        /// Most calls that wait for a place on a connection, per node and lane; further ones fail at once. None (the
-        /// default): 1,048,576.
+        /// The maximum number of calls that wait for room on a connection, per node and lane. Further calls fail at
+        /// once. None (the default): 1,048,576.
         max_waiting_per_node / set_max_waiting_per_node: Maybe<Within<1, { u32::MAX as i64 }>> = max_waiting;
-        /// Most bytes of requests that wait for a place on a connection, per node and event loop, 1,024 to 2**40; further ones
-        /// fail at once with `PoolExhaustedError`. A larger one still waits where no other does. None (the default): 256 MiB.
+        /// The maximum size in bytes of all requests that wait for room on a connection, per node and event loop, 1,024
+        /// to 2**40. Further requests fail at once with `PoolExhaustedError`; a single larger request may still wait if
+        /// no other does. None (the default): 256 MiB.
         max_waiting_bytes_per_node / set_max_waiting_bytes_per_node: Maybe<Within<1024, { MAX_BYTES as i64 }>> = waiting_bytes;
-        /// Most bytes of a node's answer to one batch of an event loop, 1,024 to 2**40, which is gathered before it is decoded;
-        /// rows whose node answers with more fail with `CapacityError`. Blocking batches have no such limit. None (the
-        /// default): 1 GiB.
+        /// The maximum size in bytes of a node's answer to one batch on an event loop, 1,024 to 2**40. The answer is
+        /// collected before it is decoded; if it is larger, that node's rows fail with `CapacityError`. Blocking
+        /// batches have no such limit. None (the default): 1 GiB.
         max_batch_answer_bytes / set_max_batch_answer_bytes: Maybe<Within<1024, { MAX_BYTES as i64 }>> = batch_answer;
-        /// What happens when all connections to a node are taken. Default `WhenFull.WAIT`.
+        /// What happens if all connections to a node are full. Default `WhenFull.WAIT`.
         when_full / set_when_full: Member = when_full;
-        /// Operations that take at least this long are logged at level WARNING, in ms: command, namespace, set, node, attempts,
-        /// phase and time, and nothing of keys or bins. None (the default): none are.
+        /// Operations that take at least this many ms are logged at level WARNING: command, namespace, set, node,
+        /// attempts, phase and time, but neither keys nor bins. None (the default): nothing is logged.
         slow_operation_threshold / set_slow_operation_threshold: Maybe<Within<1, { u32::MAX as i64 }>> = slow;
-        /// Into how many pools the connections of rare commands (queries, administration) are split, 1 to 255. Default 1.
+        /// The number of pools for the connections of rare commands (queries, administration), 1 to 255. Default 1.
         conn_pools_per_node / set_conn_pools_per_node: Within<1, 255> = core.conn_pools_per_node;
-        /// Most connections that are being opened for rare commands at the same time. 0 (the default): no limit.
+        /// The maximum number of connections for rare commands that are opened at the same time. 0 (the default): no
+        /// limit.
         opening_connection_threshold / set_opening_connection_threshold: Number = core.opening_connection_threshold;
-        /// Whether the addresses that nodes give for outside networks are used. Default False.
+        /// Whether to use the alternate addresses that nodes report for external networks. Default False.
         use_services_alternate / set_use_services_alternate: Switch = core.use_services_alternate;
-        /// Racks of this client in order of preference, for `Replica.PREFER_RACK`. None (the default): no preference.
+        /// The racks of this client in order of preference, for `Replica.PREFER_RACK`. None (the default): no
+        /// preference.
         rack_ids / set_rack_ids: Racks = core.rack_ids;
-        /// Whether making a client fails when no seed can be reached. Default True.
+        /// Whether connecting fails if no seed can be reached. Default True.
         fail_if_not_connected / set_fail_if_not_connected: Switch = core.fail_if_not_connected;
-        /// Whether only the seeds are used, and no other nodes looked for. Default False.
+        /// Whether to use only the seeds and not look for other nodes. Default False.
         seed_only_cluster / set_seed_only_cluster: Switch = core.seed_only_cluster;
-        /// Bytes above which a buffer of a rare command is given back. Default 65,536.
+        /// The size in bytes above which buffers of rare commands are freed after use. Default 65,536.
         buffer_reclaim_threshold / set_buffer_reclaim_threshold: Number = core.buffer_reclaim_threshold;
-        /// Errors within a window after which a node is left alone until the window ends. Default 100; 0: never.
+        /// The number of errors within a window after which nothing is sent to a node until the window ends. Default
+        /// 100; 0: no limit.
         max_error_rate / set_max_error_rate: Number = core.max_error_rate;
-        /// How many `tend_interval`s a window has. Default 1.
+        /// The length of a window in `tend_interval`s. Default 1.
         error_rate_window / set_error_rate_window: Number = core.error_rate_window;
-        /// How often the cluster is looked at, in ms; at least 250. Default 1,000.
+        /// How often the client checks the state of the cluster, in ms; at least 250. Default 1,000.
         tend_interval / set_tend_interval: Within<{ TEND_INTERVAL_MIN_MS as i64 }, { u32::MAX as i64 }> = core.tend_interval;
-        /// Addresses that the nodes give, and those to use in their place. None (the default): as given.
+        /// A mapping from addresses that nodes report to the addresses to use instead. None (the default): no mapping.
         ip_map / set_ip_map: Addresses = core.ip_map;
-        /// The name that the cluster must have. None (the default): any.
+        /// The name that the cluster must have. None (the default): any name.
         cluster_name / set_cluster_name: Text = core.cluster_name;
-        /// The application's name, shown in the server's statistics. None (the default): the user.
+        /// The application's name, shown in the server's statistics. None (the default): the name of the user.
         application_id / set_application_id: Text = core.application_id;
         /// The client's name, shown in the server's statistics.
         custom_client_id / set_custom_client_id: Text = core.custom_client_id;
-        /// 1 to 32, or None (the default). Accepted for code written for aerospike-native; of no effect, as no runtime
-        /// stands between a call and its connection here.
+        /// 1 to 32, or None (the default). Accepted for code written for aerospike-native. It has no effect, since no
+        /// runtime stands between a call and its connection.
         per_client_runtime_workers / set_per_client_runtime_workers: Maybe<Within<1, 32>> = workers;
     }
 
-    /// Sets how to log in, and with what.
+    /// Sets how to log in, and the credentials.
     #[pyo3(signature = (mode, user=None, password=None))]
     fn set_auth_mode(
         &self,

@@ -107,7 +107,8 @@ macro_rules! policy {
         impl $name {
             /// With the properties given, the others at their defaults (as those that are None).
             ///
-            /// Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
+            /// Raises `TypeError` for a value of the wrong type, `InvalidArgumentError` for a value that is out of
+            /// range.
             #[new]
             #[pyo3(signature = (*, $($field=None,)* $($($also=None),*)?))]
             #[allow(clippy::too_many_arguments)]
@@ -195,39 +196,42 @@ macro_rules! call_policy {
         $crate::policy::define::policy! {
             $(#[doc = $doc])*
             $name($state) extends BasePolicy {
-                /// Most time for the whole call with its retries, in ms. 0: no limit.
+                /// Timeout of the whole call, retries included, in ms. 0: no limit.
                 total_timeout / set_total_timeout: Millis = base_policy.total_timeout;
-                /// Most time for one attempt, in ms; never more than the total one. 0: as the total one. Default 30,000.
+                /// Timeout of one attempt in ms; `total_timeout` limits it, too. 0: the same as `total_timeout`.
+                /// Default 30,000.
                 socket_timeout / set_socket_timeout: Millis = base_policy.socket_timeout;
-                /// How long a connection whose answer is late is kept for it, in ms. Default 0. Of no effect on lanes,
-                /// which always read late answers.
+                /// How long a connection waits for a late answer, in ms. Default 0. Has no effect on lanes, which
+                /// always read late answers.
                 timeout_delay / set_timeout_delay: Millis = base_policy.timeout_delay;
-                /// Most attempts after the first one.
+                /// The maximum number of retries.
                 max_retries / set_max_retries: Number = base_policy.max_retries;
-                /// Pause between two attempts, in ms. Default 0.
+                /// The pause between two attempts in ms. Default 0.
                 sleep_between_retries / set_sleep_between_retries: Millis = base_policy.sleep_between_retries;
-                /// By what the pause grows after each attempt. Default 1.0: it does not.
+                /// The factor by which the pause grows after each attempt. Default 1.0: it stays the same.
                 sleep_multiplier / set_sleep_multiplier: Factor = base_policy.sleep_multiplier;
-                /// Which node is asked. Default `Replica.SEQUENCE`.
+                /// Which node the request goes to. Default `Replica.SEQUENCE`.
                 replica / set_replica: Member = base_policy.replica;
-                /// Copies that a read consults in a namespace of the AP mode. Default `ReadModeAP.ONE`.
+                /// How many copies a read consults in a namespace in AP mode. Default `ReadModeAP.ONE`.
                 read_mode_ap / set_read_mode_ap: Member = base_policy.read_mode_ap;
-                /// Consistency of a read in a namespace of the SC mode. Default `ReadModeSC.SESSION`.
+                /// How consistent a read is in a namespace in SC mode. Default `ReadModeSC.SESSION`.
                 read_mode_sc / set_read_mode_sc: Member = base_policy.read_mode_sc;
-                /// A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less.
-                /// 0 (the default): as the server is configured. -1: reads renew nothing.
+                /// A read resets the record's time to live if at most this percentage of it (1 to 100) is left. 0 (the
+                /// default): as configured on the server. -1: reads never reset it.
                 read_touch_ttl / set_read_touch_ttl: TouchTtl = base_policy.read_touch_ttl;
-                /// Whether requests are compressed, and answers may be (Enterprise Edition). Default False.
+                /// Whether requests are compressed and the server may compress its answers (Enterprise Edition).
+                /// Default False.
                 use_compression / set_use_compression: Switch = base_policy.use_compression;
-                /// Bytes that a request must exceed to be compressed. Default 128.
+                /// The size in bytes above which requests are compressed. Default 128.
                 compression_threshold / set_compression_threshold: Number = base_policy.compression_threshold;
-                /// How much the server tells about a failure (8.2 and later): 0 (the default) the result code, 1 a
-                /// sub-code, 2 a message, too, 3 also where in an expression.
+                /// How much detail the server reports about a failure (server 8.2 and later). 0 (the default): the
+                /// result code. 1: also a sub-code. 2: also a message. 3: also where in an expression it failed.
                 error_detail_verbosity / set_error_detail_verbosity: UpTo<3> = base_policy.error_detail_verbosity;
-                /// A `FilterExpression`: records for which it is not true are left alone (`FilteredOutError`). Default None.
+                /// A `FilterExpression`: records for which it is not true are left unchanged (`FilteredOutError`).
+                /// Default None.
                 filter_expression / set_filter_expression: Filter = base_policy.filter_expression;
-                /// The `Txn` that the call belongs to. Default None. Calls about one record and batches can belong to one;
-                /// queries refuse it (`InvalidArgumentError`).
+                /// The `Txn` that the call belongs to. Default None. Single-record calls and batches can be part of a
+                /// transaction; queries cannot (`InvalidArgumentError`).
                 txn / set_txn: OfTxn = base_policy.txn;
                 $($own)*
             }

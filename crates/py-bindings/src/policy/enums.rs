@@ -21,7 +21,7 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
         let member = Self::members(py)?.iter().find(|(value, _)| *value == self);
         member
             .map(|(_, member)| member.clone_ref(py))
-            .ok_or_else(|| PyTypeError::new_err(format!("a value of {} that this version has no name for", Self::NAME)))
+            .ok_or_else(|| PyTypeError::new_err(format!("a value of {} that this version does not know", Self::NAME)))
     }
 
     /// From a member of the Python class.
@@ -82,45 +82,46 @@ pub(crate) fn make<'py>(
 python_enum! {
     /// Which node a read is sent to.
     ///
-    /// MASTER: the one with the record's master copy. MASTER_PROLES: by turns those with any copy. RANDOM: by turns all
-    /// nodes. SEQUENCE (the default): the master, then those with copies when it fails. PREFER_RACK: one on the
-    /// client's racks (`ClientPolicy.rack_ids`), else as SEQUENCE. Writes go to the master first.
+    /// MASTER: the node with the record's master copy. MASTER_PROLES: the nodes with any copy in turn. RANDOM: all
+    /// nodes in turn. SEQUENCE (the default): the master, and if it fails, the nodes with replicas. PREFER_RACK: a node
+    /// on one of the client's racks (`ClientPolicy.rack_ids`), otherwise as SEQUENCE. Writes go to the master first.
     "Replica": core::Replica {
         MASTER = 0 => Self::Master, MASTER_PROLES = 1 => Self::MasterProles, RANDOM = 2 => Self::Random,
         SEQUENCE = 3 => Self::Sequence, PREFER_RACK = 4 => Self::PreferRack,
     }
 }
 python_enum! {
-    /// How many copies a read consults in a namespace of the AP mode while partitions move. ONE is the default.
+    /// How many copies a read consults in a namespace in AP mode while partitions move. ONE is the default.
     "ReadModeAP": core::ReadModeAp { ONE = 0 => Self::One, ALL = 1 => Self::All }
 }
 python_enum! {
-    /// How consistent a read is in a namespace of the SC (strong consistency) mode. SESSION is the default.
+    /// How consistent a read is in a namespace in SC (strong consistency) mode. SESSION is the default.
     "ReadModeSC": core::ReadModeSc {
         SESSION = 0 => Self::Session, LINEARIZE = 1 => Self::Linearize, ALLOW_REPLICA = 2 => Self::AllowReplica,
         ALLOW_UNAVAILABLE = 3 => Self::AllowUnavailable,
     }
 }
 python_enum! {
-    /// Whether a write has succeeded when all copies are written (COMMIT_ALL, the default) or the master (COMMIT_MASTER).
+    /// When a write has succeeded: once all copies are written (COMMIT_ALL, the default), or once the master is
+    /// (COMMIT_MASTER).
     "CommitLevel": core::CommitLevel { COMMIT_ALL = 0 => Self::CommitAll, COMMIT_MASTER = 1 => Self::CommitMaster }
 }
 python_enum! {
-    /// Whether a write looks at the record's generation.
+    /// Whether a write checks the record's generation.
     ///
-    /// NONE (the default): no. EXPECT_GEN_EQUAL: it fails unless the generation is the policy's. EXPECT_GEN_GREATER: it
-    /// fails unless the policy's generation is greater than the record's.
+    /// NONE (the default): no. EXPECT_GEN_EQUAL: the write fails unless the record has the policy's generation.
+    /// EXPECT_GEN_GREATER: it fails unless the policy's generation is greater than the record's.
     "GenerationPolicy": core::GenerationPolicy {
         NONE = 0 => Self::None, EXPECT_GEN_EQUAL = 1 => Self::ExpectGenEqual,
         EXPECT_GEN_GREATER = 2 => Self::ExpectGenGreater,
     }
 }
 python_enum! {
-    /// What a write does when the record exists, or does not.
+    /// What a write does if the record exists or does not exist.
     ///
-    /// UPDATE (the default): creates it, or changes the bins named. UPDATE_ONLY: fails when it does not exist.
-    /// REPLACE: creates it, or removes all other bins. REPLACE_ONLY: fails when it does not exist. CREATE_ONLY: fails
-    /// when it exists.
+    /// UPDATE (the default): creates the record, or changes the given bins. UPDATE_ONLY: the same, but fails if the
+    /// record does not exist. REPLACE: creates the record, or replaces all its bins. REPLACE_ONLY: the same, but fails
+    /// if the record does not exist. CREATE_ONLY: fails if the record exists.
     "RecordExistsAction": core::RecordExistsAction {
         UPDATE = 0 => Self::Update, UPDATE_ONLY = 1 => Self::UpdateOnly, REPLACE = 2 => Self::Replace,
         REPLACE_ONLY = 3 => Self::ReplaceOnly, CREATE_ONLY = 4 => Self::CreateOnly,
@@ -132,14 +133,14 @@ python_enum! {
 }
 python_enum! {
     /// How long a query is expected to take. LONG is the default. SHORT: under a second, on one server thread.
-    /// LONG_RELAX_AP: as LONG, and it may read from copies in a namespace of the AP mode.
+    /// LONG_RELAX_AP: as LONG, and in a namespace in AP mode it may read from replicas.
     "QueryDuration": core::QueryDuration {
         LONG = 0 => Self::Long, SHORT = 1 => Self::Short, LONG_RELAX_AP = 2 => Self::LongRelaxAp,
     }
 }
 python_enum! {
-    /// What happens when all connections to a node are taken. WAIT (the default): calls wait, first come first served,
-    /// until their own deadline. FAIL: they raise `PoolExhaustedError` at once.
+    /// What happens if all connections to a node are full. WAIT (the default): calls wait in order until their own
+    /// deadline. FAIL: they raise `PoolExhaustedError` at once.
     "WhenFull": WhenFull { WAIT = 0 => Self::Wait, FAIL = 1 => Self::Fail }
 }
 
@@ -156,9 +157,9 @@ pub(crate) enum AuthKind {
 python_enum! {
     /// How a client logs in.
     ///
-    /// NONE (the default): not at all. INTERNAL: with a user and a password that the cluster knows. EXTERNAL: with
-    /// those of an outside directory (LDAP); needs TLS. EXTERNAL_INSECURE: the same without TLS, for tests. PKI: with
-    /// the client's TLS certificate.
+    /// NONE (the default): no login. INTERNAL: with a user and a password that the cluster stores. EXTERNAL: with those
+    /// of an external directory (LDAP); requires TLS. EXTERNAL_INSECURE: the same without TLS, for tests. PKI: with the
+    /// client's TLS certificate.
     "AuthMode": AuthKind {
         NONE = 0 => Self::None, INTERNAL = 1 => Self::Internal, EXTERNAL = 2 => Self::External,
         EXTERNAL_INSECURE = 3 => Self::ExternalInsecure, PKI = 4 => Self::Pki,

@@ -32,9 +32,9 @@ impl Expiration {
     #[classattr]
     const DONT_UPDATE: Self = Self(Core::DontUpdate);
 
-    /// In so many seconds: 1 to 315,360,000 (ten years, the most that the server takes).
+    /// Expires after a number of seconds: 1 to 315,360,000 (ten years, the server's maximum).
     ///
-    /// Raises `InvalidArgumentError` for other numbers, `TypeError` for what is no int.
+    /// Raises `InvalidArgumentError` for other numbers, `TypeError` for anything but an int.
     #[staticmethod]
     fn seconds(s: &Bound<'_, PyAny>) -> PyResult<Self> {
         const TEN_YEARS: i64 = 315_360_000;

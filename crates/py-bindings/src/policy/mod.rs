@@ -23,9 +23,9 @@ pub(crate) use expiration::Expiration;
 pub(crate) use point::{ReadPolicy, WritePolicy};
 pub(crate) use tls::TlsConfig;
 
-/// What the policies of calls have in common: timeouts, retries, and which copies are read.
+/// The settings that all policies share: timeouts, retries, and which copies are read.
 ///
-/// It cannot be made itself: use `ReadPolicy`, `WritePolicy`, `BatchPolicy` or `QueryPolicy`.
+/// It cannot be instantiated: use `ReadPolicy`, `WritePolicy`, `BatchPolicy` or `QueryPolicy`.
 #[pyclass(frozen, subclass, module = "aerolane.policy")]
 pub(crate) struct BasePolicy;
 

@@ -15,12 +15,12 @@ use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::{errors, host};
 
-/// Records of a query as Arrow columns, as they come: what `Recordset.to_arrow(schema)` gives.
+/// The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`.
 ///
-/// `pyarrow.RecordBatchReader.from_stream(stream)`, and whatever else knows the Arrow `PyCapsule` interface, takes record
-/// batches from it without a copy, once. Each is gathered when it is asked for, on the thread that asks, without the GIL.
-/// What is null: see `ArrowRecords`. An error of the query ends the stream, behind what came before it; the reader raises it
-/// as its own kind of error (pyarrow: `OSError`) with the text of ours.
+/// `pyarrow.RecordBatchReader.from_stream(stream)` and everything else that supports the Arrow `PyCapsule` interface
+/// can read the record batches without copying them, once. Each batch is collected when the reader asks for it, on the
+/// reader's thread, without the GIL. For which values are null, see `ArrowRecords`. If the query fails, the stream ends
+/// after the records that had arrived; the reader raises an error of its own (pyarrow: `OSError`) with our message.
 ///
 /// `for part in stream` gives the records in parts of `batch_rows`, each an `ArrowRecords`, and raises the errors of the query
 /// as ours. In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in

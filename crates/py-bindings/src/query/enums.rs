@@ -6,27 +6,27 @@ use pyo3::prelude::*;
 use crate::policy::enums::{Named, python_enum};
 
 python_enum! {
-    /// What of a bin an index covers.
+    /// Which part of a bin an index covers.
     ///
-    /// DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key, or value, of a map. SET:
-    /// the records of a set (`create_set_index`).
+    /// DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key or each value of a map.
+    /// SET: the records of a set (`create_set_index`).
     "CollectionIndexType": core::CollectionIndexType {
         DEFAULT = 0 => Self::Default, LIST = 1 => Self::List, MAP_KEYS = 2 => Self::MapKeys,
         MAP_VALUES = 3 => Self::MapValues, SET = 4 => Self::Set,
     }
 }
 python_enum! {
-    /// What kind of values an index holds.
+    /// The type of the values in an index.
     ///
-    /// NUMERIC: ints. INTEGER: the same, as servers from 8.2 on call it. STRING, BLOB. GEO2D_SPHERE: points and regions
-    /// in GeoJSON.
+    /// NUMERIC: ints. INTEGER: the same, under its name since server 8.2. STRING, BLOB. GEO2D_SPHERE: points and
+    /// regions in GeoJSON.
     "IndexType": Indexed {
         NUMERIC = 0 => Self::Numeric, STRING = 1 => Self::String, GEO2D_SPHERE = 2 => Self::Geo2DSphere,
         INTEGER = 3 => Self::Integer, BLOB = 4 => Self::Blob,
     }
 }
 
-/// What kind of values an index holds.
+/// The type of the values in an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indexed {
     Numeric,
@@ -51,7 +51,8 @@ impl From<Indexed> for core::IndexType {
 python_enum! {
     /// How the servers find the records for a condition (`Client.query_explain`).
     ///
-    /// PRIMARY_INDEX: they look at all records. SECONDARY_INDEX: at a range of an index. FILTERED_OUT: no record can match.
+    /// PRIMARY_INDEX: they read all records. SECONDARY_INDEX: they read a range of an index. FILTERED_OUT: no record
+    /// can match.
     "QuerySelection": core::QuerySelection {
         PRIMARY_INDEX = 0 => Self::PrimaryIndex, SECONDARY_INDEX = 1 => Self::SecondaryIndex,
         FILTERED_OUT = 2 => Self::FilteredOut,
@@ -70,8 +71,8 @@ python_enum! {
 }
 
 python_enum! {
-    /// Where a task stands. NOT_FOUND: the servers do not know it (any more). IN_PROGRESS: it goes on. COMPLETE: it is
-    /// over.
+    /// The status of a task. NOT_FOUND: the servers do not know it, or not any more. IN_PROGRESS: it is running.
+    /// COMPLETE: it has finished.
     "TaskStatus": core::task::Status {
         NOT_FOUND = 0 => Self::NotFound, IN_PROGRESS = 1 => Self::InProgress, COMPLETE = 2 => Self::Complete,
     }

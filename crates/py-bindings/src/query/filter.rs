@@ -21,11 +21,12 @@ pub(crate) const MAX_INDEX_NAME: usize = 255;
 
 /// A range of a secondary index, for `Statement.filters`: `Filter.range("age", 18, 30)`, `Filter.equal("name", "ann")`.
 ///
-/// The constructors ending in `_by_index` name the index; the others name the bin, and the server finds its index. A
-/// query whose filter has no index fails with the error of that (`IndexNotFoundError`). Filters are immutable.
+/// The constructors ending in `_by_index` take the name of the index; the others take the name of the bin, and the
+/// server finds the index. If no index fits the filter, the query fails with `IndexNotFoundError`. Filters are
+/// immutable.
 ///
-/// Raises `TypeError` for a value of a type that no index holds, `OverflowError` for an int beyond 64 bits,
-/// `InvalidArgumentError` (a `ValueError`) for a bin name beyond 15 bytes.
+/// Raises `TypeError` for a value whose type cannot be indexed, `OverflowError` for an int of more than 64 bits,
+/// `InvalidArgumentError` (a `ValueError`) for a bin name of more than 15 bytes.
 #[pyclass(frozen, module = "aerolane.native", eq)]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Filter(IndexFilter);
@@ -236,13 +237,13 @@ impl Filter {
         same(By::Index, index_name, value, None)
     }
 
-    /// The bin has an int from `begin` to `end`, both included.
+    /// The bin has an int from `begin` to `end`, both inclusive.
     #[staticmethod]
     fn range(bin_name: Name<'_, '_>, begin: Object<'_, '_>, end: Object<'_, '_>) -> PyResult<Self> {
         between(By::Bin, bin_name, (begin, end), None)
     }
 
-    /// The index holds an int from `begin` to `end`, both included.
+    /// The index holds an int from `begin` to `end`, both inclusive.
     #[staticmethod]
     fn range_by_index(index_name: Name<'_, '_>, begin: Object<'_, '_>, end: Object<'_, '_>) -> PyResult<Self> {
         between(By::Index, index_name, (begin, end), None)
@@ -255,7 +256,7 @@ impl Filter {
         same(By::Bin, bin_name, value, cit)
     }
 
-    /// `contains`, over an index that is named.
+    /// The same as `contains`, for an index given by name.
     #[staticmethod]
     #[pyo3(signature = (index_name, value, cit=None))]
     fn contains_by_index(
@@ -266,7 +267,7 @@ impl Filter {
         same(By::Index, index_name, value, cit)
     }
 
-    /// The list or map in the bin contains an int from `begin` to `end`, both included.
+    /// The list or map in the bin contains an int from `begin` to `end`, both inclusive.
     #[staticmethod]
     #[pyo3(signature = (bin_name, begin, end, cit=None))]
     fn contains_range(
@@ -278,7 +279,7 @@ impl Filter {
         between(By::Bin, bin_name, (begin, end), cit)
     }
 
-    /// `contains_range`, over an index that is named.
+    /// The same as `contains_range`, for an index given by name.
     #[staticmethod]
     #[pyo3(signature = (index_name, begin, end, cit=None))]
     fn contains_range_by_index(
@@ -297,7 +298,7 @@ impl Filter {
         shape(By::Bin, bin_name, region, cit)
     }
 
-    /// `within_region`, over an index that is named.
+    /// The same as `within_region`, for an index given by name.
     #[staticmethod]
     #[pyo3(signature = (index_name, region, cit=None))]
     fn within_region_by_index(
@@ -321,7 +322,7 @@ impl Filter {
         circle(By::Bin, bin_name, (lng, lat, radius), cit)
     }
 
-    /// `within_radius`, over an index that is named.
+    /// The same as `within_radius`, for an index given by name.
     #[staticmethod]
     #[pyo3(signature = (index_name, lng, lat, radius, cit=None))]
     fn within_radius_by_index(
@@ -345,7 +346,7 @@ impl Filter {
         shape(By::Bin, bin_name, point, cit)
     }
 
-    /// `regions_containing_point`, over an index that is named.
+    /// The same as `regions_containing_point`, for an index given by name.
     #[staticmethod]
     #[pyo3(signature = (index_name, point, cit=None))]
     fn regions_containing_point_by_index(
@@ -356,12 +357,12 @@ impl Filter {
         shape(By::Index, index_name, point, cit)
     }
 
-    /// The filter over an index of what a context selects within the bin: `ctx` is a list of `CTX`.
+    /// The same filter for an index on what a context selects inside the bin: `ctx` is a list of `CTX`.
     fn context(&self, ctx: Object<'_, '_>) -> PyResult<Self> {
         Ok(Self(IndexFilter { context: context_bytes(ctx)?, ..self.0.clone() }))
     }
 
-    /// The filter over the index of an expression: `exp` is the `FilterExpression` that it was created with.
+    /// The same filter for an index on an expression: `exp` is the `FilterExpression` that the index was created with.
     fn expression(&self, exp: Object<'_, '_>) -> PyResult<Self> {
         let expression = expression_bytes(exp)?;
         // The server finds the index by its expression alone.

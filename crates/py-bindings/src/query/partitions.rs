@@ -14,15 +14,16 @@ use super::stream::Stream;
 use crate::errors;
 use crate::key::Key;
 
-/// Which partitions a query reads, and how far it has come: `PartitionFilter()` is all 4,096 of them.
+/// Which partitions a query reads, and how far they have been read: `PartitionFilter()` selects all 4,096 of them.
 ///
-/// A query leaves the filter that it is called with as it is: it can be used for any number of queries. How far a query has
-/// come tells the filter that its `Recordset` has, `recordset.partition_filter_sync()`: it moves on with each record that is
-/// taken. Handed to another query, it goes on behind the last record: so results are read in pages
-/// (`QueryPolicy.max_records`), until it is `done()`. It can be pickled, to go on in another process.
+/// A query does not change the filter that it is called with, so the filter can be used for any number of queries. The
+/// `Recordset` has a filter of its own, `recordset.partition_filter_sync()`, which advances with each record that is
+/// read. Pass that filter to another query to continue after the last record. This is how to read results in pages
+/// (`QueryPolicy.max_records`), until the filter is `done()`. It can be pickled, to continue in another process.
 ///
-/// Other partitions can be set (`begin`, `count`, `digest`, or `partitions`), which are then read from the place that was
-/// set. That they exist is checked when the filter is used: `InvalidArgumentError` (a `ValueError`).
+/// The partitions can be changed by setting `begin`, `count`, `digest` or `partitions`; they are then read from the
+/// position that was set. Whether they exist is checked when the filter is used, which raises `InvalidArgumentError` (a
+/// `ValueError`) otherwise.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct PartitionFilter(Mutex<State>);
 
@@ -158,21 +159,21 @@ impl PartitionFilter {
         Self::range(py, id, 1)
     }
 
-    /// The partition of a key, from behind this key on.
+    /// The partition of a key, starting after this key.
     #[staticmethod]
     fn by_key(key: &Bound<'_, Key>) -> Self {
         let digest = *key.get().digest();
         Self::of(Some(digest), Cursor::behind(digest))
     }
 
-    /// The partitions from `begin` on, `count` of them. Raises `InvalidArgumentError` (a `ValueError`) for none, or one
-    /// beyond 4095.
+    /// `count` partitions starting at `begin`. Raises `InvalidArgumentError` (a `ValueError`) if there are none, or if
+    /// one is beyond 4095.
     #[staticmethod]
     fn by_range(py: Python<'_>, begin: usize, count: usize) -> PyResult<Self> {
         Self::range(py, begin, count)
     }
 
-    /// The first partition. Set, the filter stands at the beginning of its partitions again.
+    /// The first partition. Setting it moves the filter back to the beginning of its partitions.
     #[getter]
     fn begin(&self) -> usize {
         self.extent().0
@@ -184,7 +185,7 @@ impl PartitionFilter {
         drop(self.put(Place::Begin(begin, count)));
     }
 
-    /// How many partitions. Set, the filter stands at the beginning of its partitions again.
+    /// The number of partitions. Setting it moves the filter back to the beginning of its partitions.
     #[getter]
     fn count(&self) -> usize {
         self.extent().1
@@ -196,8 +197,9 @@ impl PartitionFilter {
         drop(self.put(Place::Begin(begin, count)));
     }
 
-    /// The digest of the key of `by_key`, as 40 hex digits; else `None`. Set, the filter stands behind this digest, of
-    /// whose partition alone it then is (`begin` and `count` have to be set, too); set to `None`, at the beginning.
+    /// The digest of the key of `by_key`, as 40 hex digits, else `None`. Setting it moves the filter to just after this
+    /// digest and limits it to the digest's partition (`begin` and `count` must be set, too); `None` moves it back to
+    /// the beginning.
     #[getter]
     fn digest(&self) -> Option<String> {
         self.0.lock().digest.as_ref().map(hex)
@@ -214,9 +216,9 @@ impl PartitionFilter {
         Ok(())
     }
 
-    /// How far each partition has been read: a list of `PartitionStatus`, copies. Set to such a list (of partitions that
-    /// follow each other, `begin` and `count` are then theirs), the filter stands where these say; set to `None`, at the
-    /// beginning of its partitions.
+    /// How far each partition has been read: a list of `PartitionStatus`, which are copies. Setting it to such a list
+    /// (of consecutive partitions, which determine `begin` and `count`) moves the filter to these positions; `None`
+    /// moves it back to the beginning.
     #[getter]
     fn partitions(&self, py: Python<'_>) -> PyResult<Vec<PartitionStatus>> {
         let cursor = self.cursor(py)?;
@@ -245,7 +247,7 @@ impl PartitionFilter {
         Ok(())
     }
 
-    /// Whether nothing is left in any of the partitions.
+    /// Whether all partitions have been read completely.
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.cursor(py)?.is_done())
     }
@@ -261,7 +263,7 @@ impl PartitionFilter {
     #[pyo3(signature = (begin, states, digest, /))]
     fn _restore(py: Python<'_>, begin: usize, states: &[u8], digest: Option<&[u8]>) -> PyResult<Self> {
         let (states, rest) = states.as_chunks::<STATE>();
-        let bad = || errors::invalid_argument(py, "this is no pickled PartitionFilter");
+        let bad = || errors::invalid_argument(py, "not a pickled PartitionFilter");
         if !rest.is_empty() {
             return Err(bad());
         }
@@ -297,8 +299,8 @@ impl PartitionFilter {
 /// Flags, digest, bval.
 const STATE: usize = 1 + DIGEST_SIZE + 8;
 
-/// How far one partition has been read: `PartitionStatus(id)` is one that has not been begun. For
-/// `PartitionFilter.partitions`.
+/// How far one partition has been read, for `PartitionFilter.partitions`. `PartitionStatus(id)` is a partition of which
+/// nothing has been read.
 #[pyclass(frozen, module = "aerolane.native", eq)]
 pub(crate) struct PartitionStatus {
     id: u16,
@@ -333,7 +335,7 @@ impl PartitionStatus {
         self.id
     }
 
-    /// Whether something may be left in it.
+    /// Whether the partition may have more records.
     #[getter]
     fn retry(&self) -> bool {
         self.place().open
@@ -344,8 +346,8 @@ impl PartitionStatus {
         self.place.lock().open = retry;
     }
 
-    /// The digest of the last record that was read, as 40 hex digits; `None`: none yet. Raises `InvalidArgumentError` (a
-    /// `ValueError`) when it is set to one of another partition, or to no digest.
+    /// The digest of the last record that was read, as 40 hex digits; `None` if none was. Setting it raises
+    /// `InvalidArgumentError` (a `ValueError`) if the value is not a digest or belongs to another partition.
     #[getter]
     fn digest(&self) -> Option<String> {
         self.place().last.as_ref().map(hex)
@@ -362,7 +364,7 @@ impl PartitionStatus {
         Ok(())
     }
 
-    /// That record's place in the secondary index; `None`: none yet, or no index.
+    /// The position of that record in the secondary index; `None` if there is no such record or no index.
     #[getter]
     fn bval(&self) -> Option<u64> {
         Some(self.place().index_value).filter(|bval| *bval != 0)

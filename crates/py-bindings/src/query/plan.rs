@@ -9,8 +9,8 @@ use super::filter::Filter;
 use crate::errors;
 use crate::policy::enums::Named;
 
-/// What the servers have chosen for a condition, `Client.query_explain`'s result: an index and a range of it, all records,
-/// or none. For `Client.query_with_plan`. Immutable.
+/// The servers' choice for a condition, as returned by `Client.query_explain` for `Client.query_with_plan`: a range of
+/// an index, all records, or none. Immutable.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct QueryPlan {
     pub(super) plan: Plan,
@@ -43,25 +43,25 @@ impl QueryPlan {
         self.plan.ael().map_err(|error| errors::to_py(py, &error.into()))
     }
 
-    /// The name of the secondary index; `None`: none is used.
+    /// The name of the secondary index; `None` if none is used.
     #[getter]
     fn index_name(&self) -> Option<&str> {
         self.plan.index_name()
     }
 
-    /// The range of the secondary index, as the server has sent it; `None`: none is used.
+    /// The range of the secondary index, as sent by the server; `None` if no index is used.
     #[getter]
     fn index_range_bytes<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.plan.index_range_bytes().map(|range| PyBytes::new(py, range))
     }
 
-    /// What of a bin the secondary index covers: a `CollectionIndexType`, DEFAULT without an index.
+    /// Which part of a bin the secondary index covers: a `CollectionIndexType`; DEFAULT if no index is used.
     #[getter]
     fn index_type(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.plan.index_type().to_python(py)
     }
 
-    /// Whether all records are looked at: no secondary index serves the condition.
+    /// Whether all records are read because no secondary index fits the condition.
     #[getter]
     fn is_primary_index(&self) -> bool {
         self.plan.is_primary_index()
@@ -85,16 +85,16 @@ impl QueryPlan {
         self.where_flags
     }
 
-    /// The range of the secondary index as a `Filter`, to look at; `None`: none is used. `query_with_plan` needs no filter.
+    /// The range of the secondary index as a `Filter`, for inspection; `None` if no index is used. `query_with_plan`
+    /// needs no filter.
     ///
-    /// Raises `BadResponseError` for a range of another form than filters have.
+    /// Raises `BadResponseError` if the range cannot be written as a filter.
     fn filter_for_execute(&self, py: Python<'_>) -> PyResult<Option<Filter>> {
         let (Some(name), Some(range)) = (self.plan.index_name(), self.plan.index_range_bytes()) else {
             return Ok(None);
         };
         let filter = Filter::of_range(*self.plan.index_type(), name, range);
-        let strange =
-            || aerolane::Error::bad_response("the index range of the plan has a form that filters do not have");
+        let strange = || aerolane::Error::bad_response("the plan's index range cannot be written as a filter");
         filter.map(Some).ok_or_else(|| errors::to_py(py, &strange()))
     }
 

@@ -25,13 +25,13 @@ pub(super) const RECORDS_PER_PAUSE: usize = 4096;
 /// Rows of a record batch, at most.
 const MAX_BATCH_ROWS: i64 = 1 << 24;
 
-/// The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or tasks
-/// (each record comes to one of them).
+/// The records of a query as they arrive. Iterate over it with `for` or `async for`, from any number of threads or
+/// tasks; each record goes to one of them.
 ///
-/// Few records wait in the client (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
-/// nobody reads, the servers wait. An error ends the iteration by being raised there; what came before it counts, and
-/// `partition_filter` says from where to go on. A record that arrives at the moment in which the task that waits for it is
-/// cancelled goes with it. Closing it, leaving it as a context manager and dropping it end the query.
+/// The client buffers few records (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
+/// nobody reads, the servers wait. An error is raised by the iteration and ends it; the records before it are valid,
+/// and `partition_filter` says where to continue. If a task is cancelled at the moment its record arrives, that record
+/// is lost. Closing the recordset, leaving its context manager or dropping it ends the query.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Recordset {
     core: Arc<ClientCore>,
@@ -278,39 +278,40 @@ stream_methods!(Recordset);
 
 #[pymethods]
 impl Recordset {
-    /// Whether records may still come.
+    /// Whether more records may arrive.
     #[getter]
     fn active(&self) -> bool {
         !self.core.is_foreign() && self.stream.is_active()
     }
 
-    /// Ends the query. Records that were not taken are dropped. A second call does nothing.
+    /// Ends the query. Records that were not read are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
         self.stop(py);
     }
 
-    /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
-    /// Awaitable.
+    /// The partition filter of the query, which says how far it has been read. Pass it to another query to continue
+    /// there. Awaitable.
     fn partition_filter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         host::ready_as(py, "partition_filter", self.partition_filter_sync(py).into_any())
     }
 
-    /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
+    /// The partition filter of the query, which says how far it has been read. Pass it to another query to continue
+    /// there.
     pub(crate) fn partition_filter_sync(&self, py: Python<'_>) -> Py<PartitionFilter> {
         self.filter.clone_ref(py)
     }
 
-    /// The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin
-    /// (`[("age", "i8"), ("name", "S16")]`). Awaitable: gives `NumpyRecords`.
+    /// The remaining records as numpy arrays. `dtype`: a structured dtype with a field for each bin (`[("age", "i8"),
+    /// ("name", "S16")]`). Awaitable of `NumpyRecords`.
     ///
-    /// All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
-    /// `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
+    /// All records are held in memory; read large results in pages (`QueryPolicy.max_records`). Raises `TypeError` if a
+    /// field has a type that bins cannot be converted to, and the errors that the iteration would raise.
     fn to_numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "to_numpy", || Self::numpy(slf, dtype)?.start(py, &slf.get().core))
     }
 
-    /// The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread.
+    /// The same as `to_numpy`, on the calling thread.
     fn to_numpy_blocking(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         Self::numpy(slf, dtype)?.block(slf.py(), &slf.get().core)
     }

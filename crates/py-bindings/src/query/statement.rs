@@ -12,14 +12,14 @@ use super::filter::Filter;
 use crate::batch::shape::{self, Reads};
 use crate::{errors, value};
 
-/// What a query asks for: `Statement(namespace, set_name=None, bins=None)`.
+/// What a query selects: `Statement(namespace, set_name=None, bins=None)`.
 ///
-/// `set_name`: only the records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
-/// `None`: all; an empty list: none, only keys, generations and expirations. Without a filter (`filters`) all records
-/// are asked for, which is called a scan.
+/// `set_name`: only records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
+/// `None`: all bins; an empty list: none, only keys, generations and expirations. Without a filter (`filters`), the
+/// query reads all records, which is called a scan.
 ///
-/// Raises `TypeError` for bins that are no list of str, `InvalidArgumentError` (a `ValueError`) for an empty or too long
-/// namespace, a set name beyond 63 bytes, a bin name beyond 15.
+/// Raises `TypeError` if `bins` is not a list of str, `InvalidArgumentError` (a `ValueError`) if the namespace is empty
+/// or too long, a set name has more than 63 bytes, or a bin name more than 15.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Statement {
     namespace: String,
@@ -218,9 +218,9 @@ impl Statement {
         Ok(())
     }
 
-    /// The filter over a secondary index, as a list: of one, as servers take no more. `None`: no filter.
+    /// The filter on a secondary index, as a list of one filter, since servers accept only one. `None`: no filter.
     ///
-    /// Raises `InvalidArgumentError` (a `ValueError`) when it is set to more than one.
+    /// Setting more than one filter raises `InvalidArgumentError` (a `ValueError`).
     #[getter]
     fn filters(&self) -> Option<Vec<Filter>> {
         self.changing.lock().filter.clone().map(|filter| vec![filter])
@@ -237,10 +237,10 @@ impl Statement {
         Ok(())
     }
 
-    /// Runs a stream function of a UDF module over the records on each node. Each result comes as a record without a
-    /// key, whose bin `"SUCCESS"` has it. What several nodes give is left to the caller to reduce.
+    /// Runs a stream function of a UDF module over the records on each node. Each result is returned as the bin
+    /// `"SUCCESS"` of a record without a key. The caller has to combine the results of several nodes.
     ///
-    /// Raises as `Client.execute_udf` does for arguments that cannot be sent.
+    /// Raises what `Client.execute_udf` raises for arguments that cannot be sent.
     #[pyo3(signature = (package_name, function_name, function_args=None))]
     fn set_aggregate_function(
         &self,
@@ -254,10 +254,11 @@ impl Statement {
         Ok(())
     }
 
-    /// Carries out operations on each record, in place of reading bins: a list of `Operation` that read. `Record.bins`
-    /// has what they give. On servers before 8.1.2 only `Operation.get_bin`.
+    /// Executes read operations on each record, instead of reading bins: a list of `Operation`. Their results are in
+    /// `Record.bins`. Servers before 8.1.2 only support `Operation.get_bin`.
     ///
-    /// Raises `TypeError` for what is no operation, `InvalidArgumentError` (a `ValueError`) for none.
+    /// Raises `TypeError` for anything that is not an operation, `InvalidArgumentError` (a `ValueError`) for an empty
+    /// list.
     fn set_operations(&self, ops: &Bound<'_, PyAny>) -> PyResult<()> {
         let operations = shape::operations(ops)?;
         self.changing.lock().operations = Some(operations);

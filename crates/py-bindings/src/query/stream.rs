@@ -160,7 +160,7 @@ impl Stream {
         self.state.lock().records.cursor().clone()
     }
 
-    /// Whether records may still come.
+    /// Whether more records may arrive.
     pub(crate) fn is_active(&self) -> bool {
         let state = self.state.lock();
         !state.closed && (!state.returned.is_empty() || state.records.is_active())

@@ -134,23 +134,23 @@ macro_rules! tasks {
 
             #[pymethods]
             impl $name {
-                /// Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer.
+                /// The status of the task: a `TaskStatus`. Awaitable. Raises an error if a node does not answer.
                 fn query_status(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                     $crate::host::at_await(py, "query_status", || {
                         status(py, &self.core, &self.asks)?.start(py, &self.core)
                     })
                 }
 
-                /// Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer.
+                /// The status of the task: a `TaskStatus`. Raises an error if a node does not answer.
                 fn query_status_blocking(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                     status(py, &self.core, &self.asks)?.block(py, &self.core)
                 }
 
-                /// Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-                /// `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                /// Waits until the task is complete; returns `True`. Awaitable. Asks every `sleep_time` seconds, for at
+                /// most `timeout` seconds (`None`: without a limit), and then raises `TimeoutError`; the task itself
+                /// continues.
                 ///
-                /// `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
-                /// says it.
+                /// `max_attempts`: how often to ask, instead of `timeout`, as in the first versions of Aerospike's SDK.
                 #[pyo3(
                     signature = (sleep_time=0.25, timeout=Some(60.0), *, max_attempts=None),
                     text_signature = "($self, sleep_time=0.25, timeout=60.0, *, max_attempts=None)"
@@ -168,11 +168,11 @@ macro_rules! tasks {
                     })
                 }
 
-                /// Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout`
-                /// seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                /// Waits until the task is complete; returns `True`. Asks every `sleep_time` seconds, for at most
+                /// `timeout` seconds (`None`: without a limit), and then raises `TimeoutError`; the task itself
+                /// continues.
                 ///
-                /// `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
-                /// says it.
+                /// `max_attempts`: how often to ask, instead of `timeout`, as in the first versions of Aerospike's SDK.
                 #[pyo3(
                     signature = (sleep_time=0.25, timeout=Some(60.0), *, max_attempts=None),
                     text_signature = "($self, sleep_time=0.25, timeout=60.0, *, max_attempts=None)"
@@ -200,9 +200,9 @@ macro_rules! tasks {
 }
 
 tasks! {
-    /// Operations, or a function, that the servers carry out in the background on all records that a query finds.
+    /// A background task: operations or a function that the servers apply to all records that a query finds.
     ExecuteTask {
-        /// The number by which the servers know it.
+        /// The number of the task on the servers.
         #[getter]
         fn task_id(&self) -> u64 {
             match self.asks {

@@ -46,14 +46,14 @@ impl AwaitableContext {
 impl AwaitableContext {
     fn __await__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (connector, origin) = (self.connector.clone(), self.origin.clone_ref(py));
-        let future = in_thread(py, move |py| Ok(connected(py, &connector, origin)?.into_any()))?;
+        let future = in_thread(py, "connect", move |py| Ok(connected(py, &connector, origin)?.into_any()))?;
         future.bind(py).call_method0("__await__")
     }
 
     fn __aenter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let (connector, origin) = (self.connector.clone(), self.origin.clone_ref(py));
         let (entered, task) = (Arc::clone(&self.entered), current_task(py)?);
-        in_thread(py, move |py| {
+        in_thread(py, "connect", move |py| {
             let cluster = connected(py, &connector, origin)?;
             entered.lock().push((task, cluster.clone_ref(py)));
             Ok(cluster.into_any())

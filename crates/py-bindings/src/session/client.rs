@@ -1,6 +1,7 @@
 //! `Client("host:port")` and `SyncClient("host:port")`: the front doors of the SDK's first versions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerolane::ClientConfig;
 use aerolane::raw::cluster::Cluster;
@@ -33,6 +34,29 @@ struct Door {
     origin: Origin,
     slot: ArcSwap<Slot>,
     monitor: Option<Py<IndexesMonitor>>,
+    after_fork: AfterFork,
+}
+
+/// What a client does that was connected when its process was forked, in the child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterFork {
+    /// It raises until it is connected anew.
+    Error,
+    /// It connects when it is first used.
+    Reconnect,
+}
+
+impl AfterFork {
+    fn of(py: Python<'_>, name: &str) -> PyResult<Self> {
+        match name {
+            "error" => Ok(Self::Error),
+            "reconnect" => Ok(Self::Reconnect),
+            _ => {
+                let text = format!("after_fork is {name:?}, it must be \"error\" or \"reconnect\"");
+                Err(errors::invalid_argument(py, text))
+            }
+        }
+    }
 }
 
 /// What a client is connected to in one process: a forked child begins anew, as nobody there would ever release the lock.
@@ -40,12 +64,29 @@ struct Slot {
     forks: u32,
     /// There was one before, in the parent process.
     inherited: bool,
+    /// The client is connected, or was in the parent process: told without the lock, which a fork may leave held.
+    connected: AtomicBool,
     core: RwLock<Option<Arc<ClientCore>>>,
 }
 
 impl Slot {
-    fn new(inherited: bool) -> Arc<Self> {
-        Arc::new(Self { forks: fork::forks(), inherited, core: RwLock::new(None) })
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            forks: fork::forks(),
+            inherited: false,
+            connected: AtomicBool::new(false),
+            core: RwLock::new(None),
+        })
+    }
+
+    /// That of a child, in the place of the parent's.
+    fn after_fork(parent: &Self) -> Arc<Self> {
+        Arc::new(Self {
+            forks: fork::forks(),
+            inherited: true,
+            connected: AtomicBool::new(parent.connected.load(Ordering::Relaxed)),
+            core: RwLock::new(None),
+        })
     }
 }
 
@@ -57,7 +98,9 @@ impl Door {
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
         monitor: Option<Py<IndexesMonitor>>,
+        after_fork: &str,
     ) -> PyResult<Self> {
+        let after_fork = AfterFork::of(py, after_fork)?;
         let default;
         let policy = if let Some(policy) = policy {
             policy
@@ -74,7 +117,7 @@ impl Door {
         }
         Cluster::check_seeds(&config.policy, &seeds).map_err(|e| errors::to_py(py, &e))?;
         let origin = Origin::here(py, &seeds)?;
-        Ok(Self { config, seeds: Seeds::Text(seeds), origin, slot: ArcSwap::new(Slot::new(false)), monitor })
+        Ok(Self { config, seeds: Seeds::Text(seeds), origin, slot: ArcSwap::new(Slot::new()), monitor, after_fork })
     }
 
     /// What this process is connected to.
@@ -84,13 +127,23 @@ impl Door {
             return slot;
         }
         // Another thread may be faster. What is the parent's is left as it is: it may have been changed at that very moment.
-        std::mem::forget(self.slot.compare_and_swap(&slot, Slot::new(true)));
+        std::mem::forget(self.slot.compare_and_swap(&slot, Slot::after_fork(&slot)));
         std::mem::forget(slot);
         self.slot.load_full()
     }
 
-    /// The connected cluster.
-    fn core(&self) -> PyResult<Arc<ClientCore>> {
+    /// The connected cluster. In a forked child it is connected to before, if the client is to reconnect there.
+    fn core(&self, py: Python<'_>) -> PyResult<Arc<ClientCore>> {
+        let slot = self.slot();
+        let reconnects =
+            self.after_fork == AfterFork::Reconnect && slot.inherited && slot.connected.load(Ordering::Relaxed);
+        if reconnects && slot.core.read().is_none() {
+            self.connect(py)?;
+        }
+        self.connected_core()
+    }
+
+    fn connected_core(&self) -> PyResult<Arc<ClientCore>> {
         let slot = self.slot();
         let core = slot.core.read().clone();
         core.ok_or_else(|| {
@@ -113,6 +166,7 @@ impl Door {
         let surplus = {
             let slot = self.slot();
             let mut place = slot.core.write();
+            slot.connected.store(true, Ordering::Relaxed);
             match &*place {
                 Some(other) if !other.raw.cluster().is_closed() => Some(core),
                 _ => place.replace(core),
@@ -122,7 +176,7 @@ impl Door {
             client::close_blocking(py, &surplus);
         }
         match &self.monitor {
-            Some(monitor) => monitor.get().begin(py, &self.core()?),
+            Some(monitor) => monitor.get().begin(py, &self.connected_core()?),
             None => Ok(()),
         }
     }
@@ -136,7 +190,10 @@ impl Door {
     }
 
     fn close(&self, py: Python<'_>) {
-        let core = self.slot().core.read().clone();
+        let slot = self.slot();
+        // Nor is it connected in children from here on.
+        slot.connected.store(false, Ordering::Relaxed);
+        let core = slot.core.read().clone();
         if let Some(core) = core {
             client::close_blocking(py, &core);
         }
@@ -144,13 +201,13 @@ impl Door {
 
     /// What a session is that a client opens; `None`: one that nobody sees.
     fn context(&self, py: Python<'_>, client: Option<Py<PyAny>>, behavior: Option<Given>) -> PyResult<Arc<Context>> {
-        let core = self.core()?;
+        let core = self.core(py)?;
         core.check_open(py)?;
         Context::new(py, &core, client, behavior.map(|given| given.0))
     }
 
-    fn native(&self) -> PyResult<NativeClient> {
-        Ok(NativeClient::new(self.core()?, self.seeds.to_string().into()))
+    fn native(&self, py: Python<'_>) -> PyResult<NativeClient> {
+        Ok(NativeClient::new(self.core(py)?, self.seeds.to_string().into()))
     }
 
     fn describe(&self, class: &str) -> String {
@@ -173,14 +230,16 @@ fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
 
 /// A client for asyncio: `async with Client("localhost:3000") as client`.
 ///
-/// In a forked child it is not connected: connect it there anew.
+/// In a forked child it is not connected: connect it there anew. With `after_fork="reconnect"` (default `"error"`), a client
+/// that was connected at the fork does so by itself: its first `create_session()`, or other use, blocks until it has.
+/// Sessions of the parent process do not work there.
 ///
 /// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
 /// `max_error_rate`, `error_rate_window`: go before what the policy says. `index_refresh_interval` is accepted for code written
 /// for the first versions of the SDK of Aerospike: here the indexes of a cluster are asked for when a query needs them.
 /// `indexes_monitor`: an `IndexesMonitor` of `aerolane.ael`, which begins with the connection.
 ///
-/// Raises `InvalidArgumentError` for seeds that are no addresses.
+/// Raises `InvalidArgumentError` for seeds that are no addresses, and another `after_fork`.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Client(Arc<Door>);
 
@@ -189,8 +248,9 @@ impl Client {
     #[new]
     #[pyo3(signature = (
         seeds, policy=None, index_refresh_interval=None, *, max_error_rate=None, error_rate_window=None,
-        indexes_monitor=None
+        indexes_monitor=None, after_fork="error"
     ))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python
     fn new(
         py: Python<'_>,
         seeds: String,
@@ -199,9 +259,11 @@ impl Client {
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
         indexes_monitor: Option<Py<IndexesMonitor>>,
+        after_fork: &str,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor)?)))
+        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
+        Ok(Self(Arc::new(door)))
     }
 
     /// Connects, unless the client is connected already in this process. Awaitable of `None`.
@@ -209,7 +271,7 @@ impl Client {
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let door = Arc::clone(&self.0);
-        in_thread(py, move |py| {
+        in_thread(py, "Client.connect", move |py| {
             door.connect(py)?;
             Ok(py.None())
         })
@@ -235,14 +297,14 @@ impl Client {
     /// Awaitable.
     fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let door = Arc::clone(&self.0);
-        in_thread(py, move |py| {
+        in_thread(py, "Client.close", move |py| {
             door.close(py);
             Ok(py.None())
         })
     }
 
     fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        in_thread(py, move |py| {
+        in_thread(py, "Client.__aenter__", move |py| {
             slf.get().0.connect(py)?;
             Ok(slf.into_any())
         })
@@ -274,7 +336,7 @@ impl SyncClient {
     #[new]
     #[pyo3(signature = (
         seeds, policy=None, index_refresh_interval=None, *, max_error_rate=None, error_rate_window=None,
-        current_thread_runtime=false, indexes_monitor=None
+        current_thread_runtime=false, indexes_monitor=None, after_fork="error"
     ))]
     #[allow(clippy::too_many_arguments)] // keywords of Python
     fn new(
@@ -286,9 +348,10 @@ impl SyncClient {
         error_rate_window: Option<u32>,
         current_thread_runtime: bool,
         indexes_monitor: Option<Py<IndexesMonitor>>,
+        after_fork: &str,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor)?;
+        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
         Ok(Self { door, current_thread_runtime })
     }
 
@@ -359,14 +422,14 @@ macro_rules! door_methods {
             ///
             /// Raises `RuntimeError` before the client has connected.
             #[getter]
-            fn native(&self) -> PyResult<NativeClient> {
-                self.$door.native()
+            fn native(&self, py: Python<'_>) -> PyResult<NativeClient> {
+                self.$door.native(py)
             }
 
             /// As `native`, for code written for the SDK of Aerospike.
             #[getter]
-            fn underlying_client(&self) -> PyResult<NativeClient> {
-                self.native()
+            fn underlying_client(&self, py: Python<'_>) -> PyResult<NativeClient> {
+                self.native(py)
             }
 
             /// Reads records: as `query` of a session with `Behavior.DEFAULT`, unless `behavior=` names another one.
@@ -447,13 +510,13 @@ macro_rules! door_methods {
 
             /// Whether all nodes select the index of a query themselves (8.2).
             fn supports_query_selection(&self, py: Python<'_>) -> PyResult<bool> {
-                let oldest = super::cluster::oldest(py, &*self.$door.core()?)?;
+                let oldest = super::cluster::oldest(py, &*self.$door.core(py)?)?;
                 Ok(oldest.is_some_and(|version| version.supports_query_selection()))
             }
 
             /// Whether all nodes compile expression text themselves (8.2).
             fn supports_server_compiled_ael(&self, py: Python<'_>) -> PyResult<bool> {
-                let oldest = super::cluster::oldest(py, &*self.$door.core()?)?;
+                let oldest = super::cluster::oldest(py, &*self.$door.core(py)?)?;
                 Ok(oldest.is_some_and(|version| version.supports_server_compiled_ael()))
             }
 

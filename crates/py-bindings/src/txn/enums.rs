@@ -6,10 +6,11 @@ use pyo3::prelude::*;
 use crate::policy::enums::{Named, python_enum};
 
 python_enum! {
-    /// Where a transaction stands.
+    /// The state of a transaction.
     ///
-    /// OPEN: it takes commands. VERIFIED: what it has read is still so, and it may be committed or aborted. COMMITTED,
-    /// ABORTED: it is over. COMMIT_FAILED: a commit failed in doubt; only another commit can tell what became of it.
+    /// OPEN: it accepts commands. VERIFIED: the records it read have not changed, and it can be committed or aborted.
+    /// COMMITTED, ABORTED: it has ended. COMMIT_FAILED: a commit failed in doubt; only another commit can find out what
+    /// happened.
     "TxnState": core::TxnState {
         OPEN = 0 => Self::Open, VERIFIED = 1 => Self::Verified, COMMITTED = 2 => Self::Committed,
         ABORTED = 3 => Self::Aborted, COMMIT_FAILED = 4 => Self::CommitFailed,
@@ -32,36 +33,37 @@ macro_rules! mirror {
 }
 
 mirror! {
-    /// How a commit has ended.
+    /// The outcome of a commit.
     CommitOutcome of core::CommitStatus { Ok, AlreadyCommitted, RollForwardAbandoned, CloseAbandoned }
 }
 mirror! {
-    /// How an abort has ended.
+    /// The outcome of an abort.
     AbortOutcome of core::AbortStatus { Ok, AlreadyAborted, RollBackAbandoned, CloseAbandoned, CommitFailed }
 }
 mirror! {
-    /// Where a commit has failed.
+    /// The stage in which a commit failed.
     CommitFailure of core::CommitErrorType {
         VerifyFail, VerifyFailCloseAbandoned, VerifyFailAbortAbandoned, MarkRollForwardAbandoned, RollForwardAbandoned,
     }
 }
 
 python_enum! {
-    /// How a commit has ended.
+    /// The outcome of a commit.
     ///
-    /// OK: it is done. ALREADY_COMMITTED: it was done before. ROLL_FORWARD_ABANDONED: the server will bring it to its
-    /// end (a commit raises `CommitFailedError` then). CLOSE_ABANDONED: it is done, but the server must clean up.
+    /// OK: the transaction was committed. ALREADY_COMMITTED: it had been committed before. ROLL_FORWARD_ABANDONED: the
+    /// server will finish the commit (the commit then raises `CommitFailedError`). CLOSE_ABANDONED: it was committed,
+    /// but the server still has to clean up.
     "CommitStatus": CommitOutcome {
         OK = 0 => Self::Ok, ALREADY_COMMITTED = 1 => Self::AlreadyCommitted,
         ROLL_FORWARD_ABANDONED = 2 => Self::RollForwardAbandoned, CLOSE_ABANDONED = 3 => Self::CloseAbandoned,
     }
 }
 python_enum! {
-    /// How an abort has ended.
+    /// The outcome of an abort.
     ///
-    /// OK: it is done. ALREADY_ABORTED: it was done before. ROLL_BACK_ABANDONED: the server will bring it to its end.
-    /// CLOSE_ABANDONED: it is done, but the server must clean up. COMMIT_FAILED: a commit failed in doubt before (an
-    /// abort raises `TransactionError` then).
+    /// OK: the transaction was aborted. ALREADY_ABORTED: it had been aborted before. ROLL_BACK_ABANDONED: the server
+    /// will finish the abort. CLOSE_ABANDONED: it was aborted, but the server still has to clean up. COMMIT_FAILED: an
+    /// earlier commit failed in doubt (an abort then raises `TransactionError`).
     "AbortStatus": AbortOutcome {
         OK = 0 => Self::Ok, ALREADY_ABORTED = 1 => Self::AlreadyAborted,
         ROLL_BACK_ABANDONED = 2 => Self::RollBackAbandoned, CLOSE_ABANDONED = 3 => Self::CloseAbandoned,
@@ -69,12 +71,12 @@ python_enum! {
     }
 }
 python_enum! {
-    /// Where a commit has failed.
+    /// The stage in which a commit failed.
     ///
     /// VERIFY_FAIL: a record that was read has changed; the transaction was aborted. VERIFY_FAIL_CLOSE_ABANDONED: the
-    /// same, and the server must clean up. VERIFY_FAIL_ABORT_ABANDONED: the same, and the server will abort.
-    /// MARK_ROLL_FORWARD_ABANDONED: it could not be marked as committed; the server will abort it.
-    /// ROLL_FORWARD_ABANDONED: it is committed, and the server will make its writes visible.
+    /// same, and the server still has to clean up. VERIFY_FAIL_ABORT_ABANDONED: the same, and the server will abort the
+    /// transaction. MARK_ROLL_FORWARD_ABANDONED: the transaction could not be marked as committed; the server will
+    /// abort it. ROLL_FORWARD_ABANDONED: it is committed, and the server will make its writes visible.
     "CommitErrorType": CommitFailure {
         VERIFY_FAIL = 0 => Self::VerifyFail, VERIFY_FAIL_CLOSE_ABANDONED = 1 => Self::VerifyFailCloseAbandoned,
         VERIFY_FAIL_ABORT_ABANDONED = 2 => Self::VerifyFailAbortAbandoned,

@@ -23,11 +23,11 @@ use crate::policy::kinds::{Kind, whole_number, wrong_type};
 
 /// A transaction over several records of one namespace (Enterprise Edition, namespaces in strong-consistency mode).
 ///
-/// Calls belong to it when they name it (`txn=...`, or the property `txn` of their policy); `client.commit` and
-/// `client.abort` end it. All calls about one record and all batches can belong to one; queries cannot. Two objects are
-/// equal when they are the same transaction.
+/// Calls join it by `txn=...`, or by the property `txn` of their policy; `client.commit` and `client.abort` end it. All
+/// single-record calls and all batches can be part of a transaction; queries cannot. Two objects are equal if they
+/// stand for the same transaction.
 ///
-/// `timeout`: seconds that the server keeps it open. 0 (the default): as the server is configured, by default 10.
+/// `timeout`: how many seconds the server keeps it open. 0 (the default): as configured on the server, by default 10.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Txn(Mutex<Arc<core::Txn>>);
 
@@ -86,7 +86,7 @@ impl Txn {
         self.shared().id()
     }
 
-    /// Where it stands.
+    /// The state of the transaction.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.shared().state().to_python(py)
@@ -100,14 +100,14 @@ impl Txn {
         Ok(())
     }
 
-    /// Whether a commit or an abort has failed in a way that leaves open what the server did.
+    /// Whether a commit or an abort failed without telling what the server did.
     #[getter]
     fn in_doubt(&self) -> bool {
         self.shared().in_doubt()
     }
 
-    /// Seconds that the server keeps it open; 0: as the server is configured. It can be set until the transaction's first
-    /// call; afterwards that raises `InvalidArgumentError`.
+    /// How many seconds the server keeps it open; 0: as configured on the server. It can be set until the transaction's
+    /// first call; after that, setting it raises `InvalidArgumentError`.
     #[getter]
     fn timeout(&self) -> u64 {
         aerolane::raw::txn_timeout(&self.shared()).as_secs()
@@ -124,7 +124,7 @@ impl Txn {
         aerolane::raw::set_txn_timeout(&self.shared(), timeout).map_err(|e| errors::to_py(value.py(), &e))
     }
 
-    /// The namespace of its records; `None` before the first call and after its end.
+    /// The namespace of its records; `None` before the first call and after the end.
     #[getter]
     fn namespace(&self) -> Option<String> {
         aerolane::raw::txn_namespace(&self.shared())

@@ -12,10 +12,11 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple, PyTyp
 use super::{Refused, encode};
 use crate::errors;
 
-/// A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from a dict with the same in it.
+/// A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from the equivalent dict.
 ///
-/// Holds the text as it is; the server checks it. It is equal to its text, and hashed like it: do not set `value` while it
-/// is in a set or a key of a dict. Raises `TypeError` for what is no str, dict or `GeoJSON`, and for a dict that is no JSON.
+/// It keeps the text unchanged; the server validates it. It compares equal to its text and has the same hash, so do not
+/// set `value` while it is in a set or a key of a dict. Raises `TypeError` for anything but a str, dict or `GeoJSON`,
+/// and for a dict that cannot be written as JSON.
 #[pyclass(frozen, module = "aerolane", name = "GeoJSON")]
 pub(crate) struct GeoJson {
     text: Mutex<Py<PyString>>,
@@ -65,7 +66,7 @@ impl GeoJson {
         Ok(Self { text: Mutex::new(geojson_text(v)?.unbind()) })
     }
 
-    /// The text. It can be set, to whatever the constructor takes.
+    /// The text. Can be set to anything that the constructor accepts.
     #[getter]
     fn value(&self, py: Python<'_>) -> Py<PyString> {
         self.string(py)
@@ -79,7 +80,7 @@ impl GeoJson {
         Ok(())
     }
 
-    /// The value as `repr` shows it.
+    /// The same as `repr()`.
     fn as_string(&self, py: Python<'_>) -> PyResult<String> {
         self.__repr__(py)
     }
@@ -111,10 +112,11 @@ impl GeoJson {
     }
 }
 
-/// A HyperLogLog value, as the server made it: `HLL(bytes)`.
+/// A HyperLogLog value, as the server returned it: `HLL(bytes)`.
 ///
-/// Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It is equal to bytes, and to sequences
-/// of integers, with the same in them, and hashed like bytes: do not set `value` while it is in a set or a key of a dict.
+/// Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It compares equal to bytes and to
+/// sequences of integers with the same content and has the hash of the bytes, so do not set `value` while it is in a
+/// set or a key of a dict.
 #[pyclass(frozen, module = "aerolane", name = "HLL")]
 pub(crate) struct Hll {
     bytes: Mutex<Py<PyBytes>>,
@@ -138,7 +140,7 @@ impl Hll {
         Ok(Self { bytes: Mutex::new(hll_bytes(v)?.unbind()) })
     }
 
-    /// The bytes. They can be set, to whatever the constructor takes.
+    /// The bytes. Can be set to anything that the constructor accepts.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         self.bytes(py)
@@ -152,7 +154,7 @@ impl Hll {
         Ok(())
     }
 
-    /// The value as `repr` shows it.
+    /// The same as `repr()`.
     fn as_string(&self, py: Python<'_>) -> PyResult<String> {
         self.__repr__(py)
     }
@@ -203,7 +205,7 @@ fn hll_bytes<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
 
 /// A value of a particle type that this client does not know: `UnknownValue(particle_type, data)`.
 ///
-/// Comes in answers as it was stored, and can be written back as a whole bin.
+/// It is returned as stored and can be written back as a whole bin.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct UnknownValue {
     kind: u8,
@@ -263,7 +265,8 @@ impl UnknownValue {
     }
 }
 
-/// Bounds in arguments of collection operations: NULL (nil), INFINITY (larger than everything), WILDCARD (any value).
+/// Special bounds for arguments of collection operations: NULL (nil), INFINITY (larger than everything), WILDCARD (any
+/// value).
 #[pyclass(frozen, eq, hash, module = "aerolane")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SpecialValue {
@@ -350,8 +353,8 @@ pub(crate) fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     }
 }
 
-/// A GeoJSON value, from its text, from a dict, or from two numbers: `geojson("-122.0, 37.5")` is the point with this
-/// longitude and latitude, in degrees.
+/// A GeoJSON value from text, a dict, or two numbers: `geojson("-122.0, 37.5")` is the point with this longitude and
+/// latitude in degrees.
 ///
 /// Raises `InvalidArgumentError` (a `ValueError`) for text that is neither two numbers nor JSON with a `"type"`, `TypeError`
 /// for another type.
@@ -384,7 +387,7 @@ fn has_type(object: &Bound<'_, PyAny>) -> bool {
     object.cast::<PyDict>().is_ok_and(|object| object.contains(intern!(object.py(), "type")).unwrap_or(false))
 }
 
-/// The value of a bin that is not there: `None`.
+/// The value of a missing bin: `None`.
 #[pyfunction]
 fn null(py: Python<'_>) -> Py<PyAny> {
     py.None()

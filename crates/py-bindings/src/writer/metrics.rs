@@ -22,8 +22,8 @@ pub(super) fn progress_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
         class.setattr("__module__", "aerolane")?;
         class.setattr(
             "__doc__",
-            "How far a writer has come: records handed over, and of these confirmed (`ok`), `failed` and `outstanding` (and their \
-             bytes); seconds since it was made.",
+            "The progress of a writer: the number of records that were passed to it, how many of them are confirmed (`ok`), \
+             `failed` or `outstanding` (with their bytes), and the seconds since the writer was created.",
         )?;
         Ok::<_, PyErr>(class.unbind())
     })?;
@@ -73,8 +73,8 @@ pub(super) fn snapshot<'py>(py: Python<'py>, of: &WriterMetrics) -> PyResult<Bou
 
 type Described = (&'static str, &'static str, &'static str);
 
-/// The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`, what it is): for
-/// exporters.
+/// The figures of a writer's `metrics()` and those of its nodes, as lists of (name, `"counter"` or `"gauge"`,
+/// description), for exporters.
 #[pyfunction]
 pub(super) fn writer_figures() -> (Vec<Described>, Vec<Described>) {
     (described(FIGURES), described(NODE_FIGURES))

@@ -27,25 +27,25 @@ pub(crate) struct Written {
 
 #[pymethods]
 impl Written {
-    /// The generation of the record after the write. After a delete: what the server says, mostly 0.
+    /// The generation of the record after the write. After a delete: what the server returns, usually 0.
     #[getter]
     fn generation(&self) -> u32 {
         self.written.generation()
     }
 
-    /// The seconds that the record has left on the server; `None`: it never expires.
+    /// The remaining time to live of the record on the server in seconds; `None` if it never expires.
     #[getter]
     fn ttl(&self) -> Option<u64> {
         self.written.time_to_live().map(|left| left.as_secs())
     }
 
-    /// False for a delete of a record that was not there. Such a delete counts as a success.
+    /// False if a delete found no record. Such a delete counts as a success.
     #[getter]
     fn existed(&self) -> bool {
         self.written.existed()
     }
 
-    /// What operations have returned, or a function has (its bin `SUCCESS`), as a `Record`; `None` if they return nothing.
+    /// The results of operations, or of a function (in the bin `SUCCESS`), as a `Record`; `None` if there are none.
     #[getter]
     fn record(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
         match self.written.message() {
@@ -71,25 +71,25 @@ impl WriteAttempt {
         self.0.node.as_deref()
     }
 
-    /// When it was sent, in seconds after the record was handed over.
+    /// When it was sent, in seconds after the record was passed to the writer.
     #[getter]
     fn after(&self) -> f64 {
         self.0.after.as_secs_f64()
     }
 
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     #[getter]
     fn took(&self) -> f64 {
         self.0.took.as_secs_f64()
     }
 
-    /// Its result code; 0: it was confirmed.
+    /// The result code of the attempt; 0: it was confirmed.
     #[getter]
     fn result_code(&self) -> i32 {
         self.0.code
     }
 
-    /// Whether it may have been executed although it failed.
+    /// Whether the attempt may have been executed although it failed.
     #[getter]
     fn in_doubt(&self) -> bool {
         self.0.in_doubt
@@ -103,9 +103,10 @@ impl WriteAttempt {
 
 /// The outcome of a record that was handed to a writer.
 ///
-/// `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or the exception of a record
-/// that has failed. It can be awaited any number of times, and a wait that is cancelled loses nothing. Who has no use for it
-/// drops it: the record is written in any case. What it tells beside that is `None` or empty until `done()`.
+/// `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or to raise the
+/// exception of a record that failed. It can be awaited any number of times, and a cancelled wait loses nothing. If you
+/// do not need it, drop it: the record is written in any case. Until `done()`, its other properties are `None` or
+/// empty.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Outcome {
     outcome: RawOutcome<WrittenKey>,
@@ -140,7 +141,7 @@ impl Outcome {
                 let written = Written { written: written.clone(), key: self.key_of(py)? };
                 Ok(Py::new(py, written)?.into_any())
             }
-            Err(error) => Err(errors::to_py(py, error)),
+            Err(error) => Err(errors::of_record(py, error, &self.key_of(py)?)),
         }
     }
 
@@ -174,16 +175,18 @@ impl Outcome {
         Self::waiting(slf, false)?.into_bound(py).call_method0(intern!(py, "__await__"))
     }
 
-    /// An awaitable of this object, once there is an outcome: of a record that has failed, too.
+    /// An awaitable that returns this object once there is an outcome, also if the record failed.
     fn wait(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         Self::waiting(slf, true)
     }
 
-    /// Blocks the calling thread until there is an outcome, at most for `timeout` seconds (`None`: without a limit), and gives
-    /// the server's confirmation. Not on the thread of an event loop, which would stand still: `await` it there.
+    /// Blocks the calling thread until there is an outcome, for at most `timeout` seconds (`None`: without a limit),
+    /// and returns the server's confirmation. Do not call it on the thread of an event loop, which it would block:
+    /// `await` it there.
     ///
-    /// Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time. In a callback of a
-    /// writer it raises `ClientError` for an outcome that is not there: no record goes on before the callback is over.
+    /// Raises the exception of a record that failed, and `TimeoutError` if there is no outcome in time. In a callback
+    /// of a writer it raises `ClientError` if there is no outcome yet, because no record makes progress until the
+    /// callback returns.
     #[pyo3(signature = (timeout=None))]
     fn result(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         self.core.check(py)?;
@@ -210,10 +213,11 @@ impl Outcome {
         self.outcome.is_done()
     }
 
-    /// The exception of a record that has failed; `None`: it has not.
-    fn exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let error = self.outcome.delivery()?.error()?;
-        Some(errors::to_py(py, error).into_value(py).into_bound(py).into_any())
+    /// The exception, if the record failed, else `None`.
+    fn exception<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(error) = self.outcome.delivery().and_then(Delivery::error) else { return Ok(None) };
+        let key = self.key_of(py)?;
+        Ok(Some(errors::of_record(py, error, &key).into_value(py).into_bound(py).into_any()))
     }
 
     /// Whether the server has confirmed the record.
@@ -222,7 +226,7 @@ impl Outcome {
         self.outcome.delivery().is_some_and(Delivery::is_ok)
     }
 
-    /// Whether the record failed and may have been written all the same.
+    /// Whether the record failed but may have been written nevertheless.
     #[getter]
     fn in_doubt(&self) -> bool {
         self.outcome.delivery().is_some_and(Delivery::in_doubt)
@@ -234,7 +238,7 @@ impl Outcome {
         self.key_of(py)
     }
 
-    /// The number of the record, counted from 0 in the order in which records were handed over.
+    /// The number of the record, counted from 0 in the order in which records were passed to the writer.
     #[getter]
     fn sequence(&self) -> Option<u64> {
         self.outcome.delivery().map(Delivery::sequence)
@@ -247,19 +251,19 @@ impl Outcome {
         attempts.map(WriteAttempt).collect()
     }
 
-    /// How long the record waited until it was sent first, in seconds.
+    /// The time in seconds that the record waited before it was first sent.
     #[getter]
     fn waited(&self) -> Option<f64> {
         self.outcome.delivery().map(|delivery| delivery.waited().as_secs_f64())
     }
 
-    /// How long its attempts were in flight, all together, in seconds.
+    /// The total time in seconds that its attempts were in flight.
     #[getter]
     fn in_flight(&self) -> Option<f64> {
         self.outcome.delivery().map(|delivery| delivery.in_flight().as_secs_f64())
     }
 
-    /// How long it took from hand-over to outcome, in seconds.
+    /// The time in seconds from passing the record to the writer to its outcome.
     #[getter]
     fn took(&self) -> Option<f64> {
         self.outcome.delivery().map(|delivery| delivery.took().as_secs_f64())

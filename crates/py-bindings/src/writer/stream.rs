@@ -18,11 +18,11 @@ use crate::streams::stream_methods;
 
 type Stream = RawOutcomes<WrittenKey>;
 
-/// The outcomes of a writer as they come: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each is an
-/// `Outcome` that is done. It ends when the writer is closed and nothing is outstanding.
+/// The outcomes of a writer as they arrive: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each is
+/// an `Outcome` that is done. The iteration ends when the writer is closed and nothing is outstanding.
 ///
-/// An outcome that was not taken counts as outstanding: take them in another task or thread than the one that hands records
-/// over. Closing it, or leaving it as a context manager, ends that.
+/// An outcome that was not read counts as outstanding, so read them in a different task or thread from the one that
+/// passes records to the writer. Closing it, or leaving its context manager, ends that.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Outcomes {
     stream: ArcSwapOption<Stream>,
@@ -106,7 +106,7 @@ impl Outcomes {
         }
     }
 
-    /// Takes no more outcomes.
+    /// Stops reading outcomes.
     #[pyo3(name = "close")]
     fn py_close(&self, py: Python<'_>) {
         self.close(py);

@@ -127,21 +127,22 @@ macro_rules! write_table {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Writes a table: each row is a record of `dataset`, its user key is in the column `key`.
+            /// Writes a table: each row is a record of `dataset`, whose user key is in the column `key`.
             ///
-            /// `table`: whatever has `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of pyarrow,
-            /// frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of sequences (lists, numpy
-            /// arrays, Arrow arrays). Columns are encoded without a Python object for each value and without the GIL, and the
-            /// parts of a stream are let go as they are written.
+            /// `table`: anything with `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers
+            /// of pyarrow, frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of
+            /// sequences (lists, numpy arrays, Arrow arrays). Columns are encoded without a Python object for each
+            /// value and without the GIL, and the parts of a stream are freed as they are written.
             ///
-            /// `bins`: the columns to write, by name, or a dict of columns' and bins' names; all but the key's if it is not given.
-            /// `nulls`: `"omit"` (the default) leaves the bin of a null as it is, `"delete"` removes it. `ttl`: seconds, a `timedelta` or an
-            /// `Expiration`. `keep_failures`: how many failed rows the summary keeps (100,000).
+            /// `bins`: the names of the columns to write, or a dict from names of columns to names of bins; by default
+            /// all columns but the key. `nulls`: for a null, `"omit"` (the default) does not change the bin, `"delete"`
+            /// removes it. `ttl`: seconds, a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the
+            /// summary keeps (100,000).
             ///
-            /// Gives a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are in it, and raise nothing. Raises
-            /// `KeyError` for a column that the table does not have, `TypeError` and `InvalidArgumentError` for columns that
-            /// cannot be written, all of these before anything is written. An exception that ends it later has the
-            /// `TableSummary` of the rows until then as `summary`.
+            /// Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not
+            /// raise. Before anything is written, it raises `KeyError` for a column that the table does not have, and
+            /// `TypeError` or `InvalidArgumentError` for columns that cannot be written. An exception that ends it
+            /// later has the `TableSummary` of the rows so far as `summary`.
             #[pyo3(signature = (table, dataset, *, key, bins=None, nulls=None, ttl=None, policy=None, record_exists_action=None, durable_delete=None, keep_failures=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method
             fn write_table(

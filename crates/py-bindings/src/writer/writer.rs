@@ -267,21 +267,20 @@ impl Drop for Common {
     }
 }
 
-/// Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`.
+/// Writes records in bulk from asyncio and reports the outcome of each one. Created by `session.writer()`.
 ///
-/// Records are handed over one by one. The writer gathers those of a node into batches, sends a lone record at once, tries
-/// again what is worth it, and bounds what is outstanding: `await writer.put(..)` gives an `Outcome` at once, and waits only
-/// while `max_outstanding_records` or `max_outstanding_bytes` are reached. Two writes of the same key take effect in the
-/// order in which they were handed over.
+/// Records are passed to it one by one. The writer collects the records of a node into batches, sends a lone record at
+/// once, retries failures that may pass, and limits what is outstanding: `await writer.put(..)` returns an `Outcome` at
+/// once, and waits only while `max_outstanding_records` or `max_outstanding_bytes` is reached. Two writes of the same
+/// key take effect in the order in which they were passed to the writer.
 ///
-/// Use it as a context manager: its end waits for all outcomes.
+/// Use it as a context manager: leaving it waits for all outcomes.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Writer(pub(super) Arc<Common>);
 
-/// Writes records in bulk, with the outcome of each one known: the writer for code without asyncio. Made by
-/// `session.writer()`.
+/// Writes records in bulk and reports the outcome of each one, for code without asyncio. Created by `session.writer()`.
 ///
-/// As `aerolane.Writer`, but its methods block the calling thread. For any number of threads.
+/// The same as `aerolane.Writer`, but its methods block the calling thread. Can be used from any number of threads.
 #[pyclass(frozen, weakref, name = "Writer", module = "aerolane.sync")]
 pub(crate) struct SyncWriter(pub(super) Arc<Common>);
 
@@ -290,44 +289,46 @@ macro_rules! common {
     ($class:ident, $name:literal, $on_loop:literal) => {
         #[pymethods]
         impl $class {
-            /// The outcomes of records as they come, from now on. In one place only.
+            /// The outcomes of records as they arrive, from now on. Only one reader is allowed.
             fn outcomes(&self, py: Python<'_>) -> PyResult<Outcomes> {
                 self.0.outcomes(py)
             }
 
-            /// How far the writer has come: a `WriterProgress`.
+            /// The writer's progress: a `WriterProgress`.
             fn progress(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 self.0.core.check(py)?;
                 metrics::progress(py, &self.0.raw.progress())
             }
 
-            /// What the writer has counted since it was made, as a dict; `nodes` is a list with a dict for each node.
+            /// The writer's counters since it was created, as a dict; `nodes` is a list with a dict for each node.
             fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 self.0.core.check(py)?;
                 metrics::snapshot(py, &self.0.raw.metrics())
             }
 
-            /// Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what `metrics()` gives
-            /// after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for that. Each exporter is called on
-            /// a thread of its own, so one that is slow or stuck costs no record. `async def export` is for writers of asyncio, and runs on
-            /// the event loop. `aerolane.exporters` has some.
+            /// Adds an exporter of the writer's metrics: an object with a method `export(snapshot)`. It is called with
+            /// the result of `metrics()` every `interval` seconds, and once more by `close()`, which waits for it for
+            /// at most 5 s. Each exporter runs on a thread of its own, so a slow or stuck one does not delay records.
+            /// With a writer for asyncio, `export` may be an `async def`, which runs on the event loop.
+            /// `aerolane.exporters` has ready-made exporters.
             ///
-            /// What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried again every
-            /// ten intervals.
+            /// Exceptions of the exporter are logged (`aerolane.metrics.export`). After three failures in a row it is
+            /// suspended and retried every ten intervals.
             ///
-            /// Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and `WriterClosedError`.
+            /// Raises `TypeError` if the object has no such method, `ValueError` if the interval is below 1 ms, and
+            /// `WriterClosedError`.
             #[pyo3(signature = (exporter, interval=30.0))]
             fn add_exporter(&self, exporter: &Bound<'_, PyAny>, interval: f64) -> PyResult<()> {
                 self.0.add_exporter(exporter, interval, $on_loop)
             }
 
-            /// Removes an exporter. An export that is under way comes to its end. `False`: there is no such exporter.
+            /// Removes an exporter; an export in progress is completed. Returns `False` if there is no such exporter.
             fn remove_exporter(&self, exporter: &Bound<'_, PyAny>) -> PyResult<bool> {
                 self.0.core.check(exporter.py())?;
                 Ok(self.0.exporters.remove(exporter))
             }
 
-            /// Whether the writer takes no more records.
+            /// Whether the writer has stopped accepting records.
             #[getter]
             fn closed(&self) -> bool {
                 self.0.raw.is_closed()
@@ -426,13 +427,13 @@ macro_rules! handing_over {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives an
-            /// `Outcome`, or `None` where the writer reports failures only; in asyncio, an awaitable of it.
+            /// Writes a record. `bins`: a dict of values by name; a value of `None` removes the bin. Returns an
+            /// `Outcome`, or `None` if the writer reports failures only; in asyncio, an awaitable of it.
             ///
-            /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
-            /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
-            /// `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
-            /// `WriterClosedError`; in asyncio, where it is awaited.
+            /// `policy`: by default that of the session's behavior. Its timeouts and retries are ignored in favor of
+            /// the writer's. `record_exists_action`, `expiration`, `generation` (which the record must have) and
+            /// `durable_delete` override it. Raises what `put` of a session raises for invalid arguments,
+            /// `InvalidNamespaceError`, and `WriterClosedError`; in asyncio, when it is awaited.
             #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method
             fn put(
@@ -453,8 +454,8 @@ macro_rules! handing_over {
                 })
             }
 
-            /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
-            /// `Written`. Otherwise as `put`.
+            /// Executes several operations on a record, at least one of which must write. Their results are in `record`
+            /// of the `Written`. Otherwise the same as `put`.
             #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method
             fn operate(
@@ -475,8 +476,8 @@ macro_rules! handing_over {
                 })
             }
 
-            /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
-            /// Otherwise as `put`.
+            /// Deletes a record. A missing record counts as deleted; `existed` of the `Written` tells the difference.
+            /// Otherwise the same as `put`.
             #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
             fn delete(
                 &self,
@@ -493,7 +494,7 @@ macro_rules! handing_over {
                 })
             }
 
-            /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
+            /// Resets the TTL of a record to `expiration` or that of the policy. Otherwise the same as `put`.
             #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
             fn touch(
                 &self,
@@ -510,8 +511,8 @@ macro_rules! handing_over {
                 })
             }
 
-            /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
-            /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+            /// Applies a function of a UDF module to a record, with `args` (a list, or `None`). The function's return
+            /// value is in the bin `SUCCESS` of `record` of the `Written`. Otherwise the same as `put`.
             #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
             fn execute_udf(
                 &self,
@@ -537,7 +538,8 @@ handing_over!(SyncWriter);
 
 #[pymethods]
 impl Writer {
-    /// Waits until all records that were handed over before have their outcomes, whatever these are. Awaitable of `None`.
+    /// Waits until all records that were passed to the writer before have an outcome, success or failure. Awaitable of
+    /// `None`.
     fn flush(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "flush", || {
             let writer = Arc::clone(&self.0);
@@ -549,10 +551,10 @@ impl Writer {
         })
     }
 
-    /// Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until each record has
-    /// its outcome, which `record_ttl` bounds). Awaitable of a list: the `Outcome`s of the records that have no
-    /// confirmation by then, in the order in which they were handed over. They have failed with `WriterClosedError`, in doubt
-    /// if they were in flight.
+    /// Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until each
+    /// record has an outcome, which `record_ttl` limits). Awaitable of a list: the `Outcome`s of the records that are
+    /// not confirmed by then, in the order in which they were passed to the writer. They have failed with
+    /// `WriterClosedError`, in doubt if they were in flight.
     #[pyo3(signature = (timeout=None))]
     fn close(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "close", || self.closing(py, limit("timeout", timeout)?))
@@ -592,15 +594,15 @@ impl SyncWriter {
 
 #[pymethods]
 impl SyncWriter {
-    /// Waits until all records that were handed over before have their outcomes, whatever these are.
+    /// Waits until all records that were passed to the writer before have an outcome, success or failure.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         block_on(py, &self.0.core, self.0.raw.flush())
     }
 
-    /// Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until each record has
-    /// its outcome, which `record_ttl` bounds). Gives a list: the `Outcome`s of the records that have no confirmation by
-    /// then, in the order in which they were handed over. They have failed with `WriterClosedError`, in doubt if they were in
-    /// flight.
+    /// Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until each
+    /// record has an outcome, which `record_ttl` limits). Returns the `Outcome`s of the records that are not confirmed
+    /// by then, in the order in which they were passed to the writer. They have failed with `WriterClosedError`, in
+    /// doubt if they were in flight.
     #[pyo3(signature = (timeout=None))]
     fn close<'py>(&self, py: Python<'py>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Bound<'py, PyList>> {
         self.0.close_blocking(py, limit("timeout", timeout)?)

@@ -233,7 +233,7 @@ impl RawRecords {
 
     fn fail(&mut self, error: Error) -> Error {
         self.close();
-        self.course.stamp(error, clock::now())
+        self.course.stamp(self.query.explain(error), clock::now())
     }
 
     /// Begins a round.

@@ -44,7 +44,7 @@ fn without_bin(range: &[u8]) -> Result<Vec<u8>> {
         [1, length, rest @ ..] => rest.get(usize::from(*length)..).filter(|rest| !rest.is_empty()),
         _ => None,
     };
-    let rest = rest.ok_or_else(|| Error::bad_response("the plan of a query has an index range that is none"))?;
+    let rest = rest.ok_or_else(|| Error::bad_response("the query plan has an invalid index range"))?;
     Ok([&[1, 0], rest].concat())
 }
 

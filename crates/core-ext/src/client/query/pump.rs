@@ -205,7 +205,7 @@ impl Pump {
             None => io.await,
             Some(limit) => tokio::time::timeout(limit, io)
                 .await
-                .map_err(|_| Error::timeout("the node was silent for the socket timeout"))?,
+                .map_err(|_| Error::timeout("the node sent nothing within the socket timeout"))?,
         };
         done.map_err(|error| Error::connection_io(doing, error))
     }

@@ -2,13 +2,13 @@
 
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3};
 use aerospike_core::metrics::CommandType;
-use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy};
+use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy, ResultCode};
 
 use super::cursor::Cursor;
 use crate::client::batch::RawOps;
 use crate::command::encode::{filter_field, frame, read_header, too_big};
 use crate::command::policy;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What a query asks for, encoded by the caller.
 #[derive(Debug, Clone)]
@@ -83,6 +83,42 @@ impl RawQuery {
     /// Whether its condition is text, which servers before 8.2 do not look at.
     pub(super) const fn is_planned(&self) -> bool {
         self.planned
+    }
+
+    /// An error of the query; one about a missing index says which index that is.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        let is_missing = matches!(error.kind(), ErrorKind::Server { rc: ResultCode::IndexNotFound, detail: None });
+        if !is_missing || error.has_message() {
+            return error;
+        }
+        let text = |kind| self.field_value(kind).map(String::from_utf8_lossy);
+        let message = match (text(field::INDEX_NAME), self.field_value(field::INDEX_RANGE)) {
+            (Some(index), _) => format!("Index not found: namespace {} has no index {index:?}", self.namespace),
+            (None, Some([_, length, bin @ ..])) => {
+                let bin = String::from_utf8_lossy(&bin[..bin.len().min(usize::from(*length))]);
+                let set = text(field::SET).unwrap_or_default();
+                let dot = if set.is_empty() { "" } else { "." };
+                format!(
+                    "Index not found: no index of {}{dot}{set} on bin {bin:?} can answer the filter",
+                    self.namespace
+                )
+            }
+            _ => return error,
+        };
+        error.with_message(message)
+    }
+
+    /// The value of a field that the caller has added.
+    fn field_value(&self, wanted: u8) -> Option<&[u8]> {
+        let mut rest = &self.fields[..];
+        while let Some((size, after)) = rest.split_first_chunk() {
+            let (body, after) = after.split_at_checked(u32::from_be_bytes(*size) as usize)?;
+            match body.split_first() {
+                Some((kind, value)) if *kind == wanted => return Some(value),
+                _ => rest = after,
+            }
+        }
+        None
     }
 
     /// Name of the namespace.

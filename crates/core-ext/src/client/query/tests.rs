@@ -5,7 +5,9 @@ mod support;
 
 use std::time::Instant;
 
+use aerolane_wire::message::field;
 use aerolane_wire::proto::{PROTO_HEADER_SIZE, split_frame};
+use aerospike_core::ResultCode;
 
 use self::support::damage::each_damaged;
 use super::frame::Goes;
@@ -67,4 +69,27 @@ fn damaged_answers_are_refused_or_read() {
     let (mutations, records) = each_damaged(&corpus, |bytes, _| take(&topology, bytes));
     println!("{mutations} mutations of {} answers, {records} records read of them", corpus.len());
     assert!(records > 10, "some of the damage should leave something to read");
+}
+
+#[test]
+fn the_error_of_a_missing_index_names_it() {
+    let missing = || Error::server_bare(ResultCode::IndexNotFound);
+    let said = |query: &RawQuery, error| query.explain(error).base_message();
+    // One range, of the bin "age"; what is behind the name is not looked at.
+    let range = [&[1, 3][..], b"age", &[1, 0, 0]].concat();
+    let by_bin = RawQuery::new("test").field(field::SET, b"users").field(field::INDEX_RANGE, &range);
+    assert_eq!(
+        said(&by_bin, missing()),
+        "Index not found: no index of test.users on bin \"age\" can answer the filter"
+    );
+    let by_name = by_bin.clone().field(field::INDEX_NAME, b"by_age");
+    assert_eq!(said(&by_name, missing()), "Index not found: namespace test has no index \"by_age\"");
+    let kept = by_name.explain(missing());
+    assert_eq!(kept.server_result_code(), Some(ResultCode::IndexNotFound));
+    // Not what is no index's, nor where there is nothing to name; a range that is cut off is no reason to panic.
+    let other = Error::server_bare(ResultCode::Timeout);
+    assert_eq!(said(&by_name, other.clone()), other.base_message());
+    assert_eq!(said(&RawQuery::new("test"), missing()), missing().base_message());
+    let cut = RawQuery::new("test").field(field::INDEX_RANGE, &[1, 200, b'a']);
+    assert_eq!(said(&cut, missing()), "Index not found: no index of test on bin \"a\" can answer the filter");
 }

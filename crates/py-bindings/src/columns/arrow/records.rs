@@ -10,11 +10,11 @@ use super::export::{Failure, Source, schema_capsule, stream_capsule};
 use super::schema::Schema;
 use crate::columns::frames::frames;
 
-/// Records as Arrow columns: what `batch_read(.., as_arrow=schema)` gives, and `await Recordset.to_arrow(schema)`.
+/// Records as Arrow columns, as returned by `batch_read(.., as_arrow=schema)` and `await Recordset.to_arrow(schema)`.
 ///
-/// `pyarrow.table(records)`, `polars.DataFrame(records)` and whatever else knows the Arrow `PyCapsule` interface take the
-/// columns over without a copy, any number of times. For a batch a row for each key, in order; for a query one for each
-/// record that it finds.
+/// `pyarrow.table(records)`, `polars.DataFrame(records)` and everything else that supports the Arrow `PyCapsule`
+/// interface can use the columns without copying them, any number of times. A batch has one row for each key, in order;
+/// a query has one row for each record that it finds.
 ///
 /// A place is null if the record or the bin is missing, or if the value does not fit the column, where that is no error
 /// (see `ArrowColumns`). Fits: an int in a column of ints that can hold it, in dates, times, timestamps and durations (as a
@@ -79,7 +79,8 @@ frames!(ArrowRecords);
 
 #[pymethods]
 impl ArrowRecords {
-    /// The result code of each row, a list. 0: there is a record; 2: there is none; others: see `ResultCode`.
+    /// The result code of each row, as a list. 0: the record was found; 2: it does not exist; for others see
+    /// `ResultCode`.
     #[getter]
     fn result_codes(&self) -> Vec<i32> {
         if self.result_codes.is_empty() { vec![0; self.rows] } else { self.result_codes.clone() }

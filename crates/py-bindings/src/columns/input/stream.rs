@@ -41,7 +41,7 @@ pub(super) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
         let (schema, array) =
             unsafe { (taken::<ArrowSchema>(&schema, c"arrow_schema")?, taken::<ArrowArray>(&array, c"arrow_array")?) };
         if schema.release.is_none() || array.release.is_none() {
-            return Err(errors::invalid_argument(py, "the Arrow array was taken by somebody else already"));
+            return Err(errors::invalid_argument(py, "the Arrow array has already been consumed"));
         }
         return Ok(Some(Arrays { schema, from: From::One(Some(array)) }));
     }
@@ -98,7 +98,7 @@ fn last_error(stream: &mut ArrowArrayStream, code: i32) -> String {
 impl Arrays {
     fn of_stream(py: Python<'_>, mut stream: ArrowArrayStream) -> PyResult<Self> {
         let (Some(get_schema), Some(_), Some(_)) = (stream.get_schema, stream.get_next, stream.release) else {
-            return Err(errors::invalid_argument(py, "the Arrow stream was read by somebody else already"));
+            return Err(errors::invalid_argument(py, "the Arrow stream has already been consumed"));
         };
         let mut schema = ArrowSchema::EMPTY;
         // SAFETY: the stream was not released, and `schema` is a place for one.

@@ -12,9 +12,9 @@ use super::slots::{self, method};
 use super::{Object, TYPE};
 
 const NAME: &CStr = c"aerolane.Awaitable";
-const DOC: &CStr = c"An operation that is under way: await it, or hand it to asyncio as a coroutine.\n\n\
-It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout around \
-it, gives its place up at once; a write that was sent may still be executed.";
+const DOC: &CStr = c"An operation in flight: await it, or pass it to asyncio like a coroutine.\n\n\
+The request is sent when the method is called (outside of a running event loop: when it is first awaited). Cancelling \
+it, or a timeout around it, stops waiting at once; a write that was sent may still be executed.";
 
 /// Makes the type. Its tables live as long as the process.
 fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 
 use super::asyncio;
 use super::lane::Lane;
+use super::origin;
 use super::running::thread_token;
 use super::work::Work;
 use crate::call::Becomes;
@@ -64,6 +65,8 @@ pub(super) struct Op {
     /// Somebody has asked for the outcome.
     awaited: AtomicBool,
     outcome: Cell<Option<Owned>>,
+    /// The stack at the call, as text, where the program asks for that ([`origin`](super::origin)).
+    origin: Cell<Option<Owned>>,
     callback: Cell<Option<(Owned, Owned)>>,
     more: RefCell<Vec<(Owned, Owned)>>,
     /// Whether `lane` is there, for any thread.
@@ -124,7 +127,17 @@ impl OpRef {
     /// A new operation. Without a lane it starts when it is first awaited.
     pub(super) fn new(py: Python<'_>, lane: Option<&Bound<'_, Lane>>, work: Work) -> PyResult<Self> {
         let name = name_of(&work);
-        Self::named(py, lane, work, name)
+        let op = Self::named(py, lane, work, name)?;
+        if lane.is_none_or(|lane| lane.get().notes_origins) {
+            op.note_origin(py);
+        }
+        Ok(op)
+    }
+
+    /// Remembers where the operation was called, if the program asks for that: for the warning that it was never awaited.
+    #[cold]
+    pub(super) fn note_origin(&self, py: Python<'_>) {
+        self.get().origin.set(origin::here(py).map(Owned::from));
     }
 
     /// [`new`](Self::new), under another name than that of its work.
@@ -153,6 +166,7 @@ impl OpRef {
                 blocking: AtomicBool::new(false),
                 awaited: AtomicBool::new(false),
                 outcome: Cell::new(None),
+                origin: Cell::new(None),
                 callback: Cell::new(None),
                 more: RefCell::new(Vec::new()),
                 has_lane: AtomicBool::new(lane.is_some()),

@@ -569,6 +569,9 @@ fn warn_never_awaited(py: Python<'_>, op: &Op) {
         // Nobody else hears of it.
         let _ = write!(text, ": {error}");
     }
+    if let Some(origin) = op.origin.take() {
+        let _ = write!(text, "\nOperation created at (most recent call last)\n{}", origin.bind(py));
+    }
     let warned = std::ffi::CString::new(text)
         .map_or(Ok(()), |text| PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyRuntimeWarning>(), &text, 1));
     if let Err(error) = warned {

@@ -89,7 +89,7 @@ impl Plan {
         }
         check::count(bins.len(), "bins").map_err(|error| errors::to_py(py, &error))?;
         if bins.is_empty() {
-            return Err(errors::invalid_argument(py, "no column becomes a bin"));
+            return Err(errors::invalid_argument(py, "there are no columns to write"));
         }
         let objects = columns[key].objects || bins.iter().any(|(place, _)| columns[*place].objects);
         let (namespace, set) = arguments.dataset.get().names();
@@ -116,16 +116,16 @@ fn selected<'a>(
     let text = |name: &Bound<'_, PyAny>| -> PyResult<Box<str>> {
         match name.cast::<PyString>() {
             Ok(name) => Ok(name.to_str()?.into()),
-            Err(_) => {
-                Err(PyTypeError::new_err("bins is a list of columns' names, or a dict of these and the bins' names"))
-            }
+            Err(_) => Err(PyTypeError::new_err(
+                "bins must be a list of column names, or a dict from column names to bin names",
+            )),
         }
     };
     let Some(bins) = arguments.bins else {
         return Ok(all.filter(|name| *name != arguments.key).map(|name| (name.into(), name.into())).collect());
     };
     if bins.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("bins is a list of columns' names, not one name"));
+        return Err(PyTypeError::new_err("bins must be a list of column names, not one name"));
     }
     if bins.is_instance_of::<PyDict>() || bins.hasattr(intern!(py, "items"))? {
         let pairs = bins.call_method0(intern!(py, "items"))?;

@@ -15,7 +15,7 @@ use crate::columns::frames::frames;
 use crate::columns::{ArrowRecords, Builder, Schema};
 use crate::errors;
 
-/// What became of the rows of a table: what `write_table` gives.
+/// The outcome of the rows of a table, as returned by `write_table`.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct TableSummary {
     counts: Counts,
@@ -44,55 +44,56 @@ pub(super) fn with_summary(py: Python<'_>, error: PyErr, result: Result) -> PyEr
 
 #[pymethods]
 impl TableSummary {
-    /// The rows that were read from the table. After an exception, some of them may not have been handed over.
+    /// The number of rows that were read from the table. After an exception, some of them may not have been passed to
+    /// the writer.
     #[getter]
     const fn rows(&self) -> u64 {
         self.counts.rows
     }
 
-    /// The rows that the server has confirmed.
+    /// The number of rows that the server confirmed.
     #[getter]
     const fn ok(&self) -> u64 {
         self.counts.ok
     }
 
-    /// The rows that have failed: refused by the server, given up, or not to be sent at all.
+    /// The number of rows that failed: refused by the server, given up, or impossible to send.
     #[getter]
     const fn failed(&self) -> u64 {
         self.counts.failed
     }
 
-    /// The failed rows that may have been written all the same.
+    /// The number of failed rows that may have been written nevertheless.
     #[getter]
     const fn in_doubt(&self) -> u64 {
         self.counts.in_doubt
     }
 
-    /// The rows without anything to write: all their bins are null, and nulls leave bins as they are.
+    /// The number of rows with nothing to write: all their bins are null, and nulls do not change bins.
     #[getter]
     const fn skipped(&self) -> u64 {
         self.counts.skipped
     }
 
-    /// The rows that were handed over and have no outcome: 0, but after a call that was interrupted.
+    /// The number of rows without an outcome: 0, unless the call was interrupted.
     #[getter]
     const fn outstanding(&self) -> u64 {
         self.counts.outstanding()
     }
 
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     #[getter]
     fn elapsed(&self) -> f64 {
         self.elapsed.as_secs_f64()
     }
 
-    /// The rows that have failed, by row number; at most `keep_failures` of them.
+    /// The rows that failed, ordered by row number; at most `keep_failures` of them.
     #[getter]
     fn failures(&self, py: Python<'_>) -> Py<FailedRows> {
         self.failures.clone_ref(py)
     }
 
-    /// Raises `BatchFailedError` if a row has failed; its `records` are the failed rows. In doubt if one of them is.
+    /// Raises `BatchFailedError` if a row failed; its `records` are the failed rows. It is in doubt if one of them is.
     fn raise_for_failures(&self, py: Python<'_>) -> PyResult<()> {
         if self.counts.failed == 0 {
             return Ok(());
@@ -117,10 +118,10 @@ impl TableSummary {
     }
 }
 
-/// Rows of a table that have failed: a sequence of `FailedRow`.
+/// The rows of a table that failed: a sequence of `FailedRow`.
 ///
-/// `pyarrow.table(rows)`, `polars.DataFrame(rows)` and whatever else knows the Arrow `PyCapsule` interface take them as the
-/// columns `row`, `key`, `result_code`, `in_doubt` and `message`.
+/// `pyarrow.table(rows)`, `polars.DataFrame(rows)` and everything else that supports the Arrow `PyCapsule` interface
+/// read them as the columns `row`, `key`, `result_code`, `in_doubt` and `message`.
 #[pyclass(frozen, sequence, module = "aerolane")]
 pub(crate) struct FailedRows {
     rows: Arc<[Failure]>,
@@ -233,8 +234,8 @@ fn failed_row_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
         class.setattr("__module__", "aerolane")?;
         class.setattr(
             "__doc__",
-            "A row of a table that has failed: its number, counted from 0; its key (`None`: null, or none that can be sent); the \
-             `ResultCode`; whether it may have been written all the same; and why.",
+            "A failed row of a table: its number, counted from 0; its key (`None` if the key is null or cannot be sent); the \
+             `ResultCode`; whether it may have been written nevertheless; and the reason.",
         )?;
         Ok::<_, PyErr>(class.unbind())
     })?;
