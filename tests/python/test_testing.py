@@ -111,7 +111,7 @@ def test_records_expire_when_the_clock_is_put_forward():
         assert cluster.record_count() == 1
         assert (cluster.sweep(), cluster.sweep()) == (1, 0)
         assert cluster.record_count() == 0
-        for seconds in (-1, float("nan"), 1e12):
+        for seconds in (-1e12, float("nan"), 1e12):
             with pytest.raises(ValueError, match="ten years"):
                 cluster.advance_clock(seconds)
 
@@ -578,7 +578,7 @@ def test_the_protocol_is_for_every_language():
         ('{"do":"record_count","namespace":"other"}', "unknown"),
         ('{"do":"start_node","node":"ABC"}', "unknown"),
         ('{"do":"master","partition":4096}', "setting"),
-        ('{"do":"advance_clock","seconds":-1}', "setting"),
+        ('{"do":"advance_clock","seconds":-1e12}', "setting"),
         ('{"do":"set_conditions","latency":[]}', "type"),
         ('{"do":"set_conditions","service_time":{"scan":"1ms"}}', "setting"),
         ('{"do":"inject","action":"garbage","value":"0"}', "type"),

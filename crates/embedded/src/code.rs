@@ -46,6 +46,8 @@ pub(crate) const NOT_APPLICABLE: u8 = 26;
 pub(crate) const FILTERED_OUT: u8 = 27;
 /// The value is no GeoJSON that the server takes.
 pub(crate) const GEO_INVALID: u8 = 160;
+/// The device does not keep up with what is written.
+pub(crate) const DEVICE_OVERLOAD: u8 = 18;
 /// Not allowed at this time.
 pub(crate) const FORBIDDEN: u8 = 22;
 /// No such index.

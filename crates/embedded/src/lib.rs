@@ -50,6 +50,6 @@ mod udf;
 mod value;
 
 pub use cluster::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, NodeStats};
-pub use store::ConflictResolution;
+pub use store::{ConflictResolution, DeviceLimit};
 #[cfg(feature = "tls")]
 pub use tls::TlsOptions;

@@ -371,7 +371,17 @@ pub struct BatchRows<'a> {
     cursor: Cursor<'a>,
     left: u32,
     template: Option<(RowHeader, Body<'a>)>,
+    /// Where the row begins that `template` is from.
+    template_at: usize,
     value: &'a [u8],
+}
+
+/// Where a reader of rows stands: [`BatchRows::resume`] goes on there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchMark {
+    at: usize,
+    left: u32,
+    template_at: usize,
 }
 
 impl<'a> BatchRows<'a> {
@@ -384,7 +394,29 @@ impl<'a> BatchRows<'a> {
             let kind = WireErrorKind::TooLarge { what: "number of rows", value: count.into(), limit: limit as u64 };
             return Err(WireError::new(kind, 0));
         }
-        Ok(Self { flags, count, cursor, left: count, template: None, value })
+        let template_at = cursor.at();
+        Ok(Self { flags, count, cursor, left: count, template: None, template_at, value })
+    }
+
+    /// Where this reader stands.
+    #[must_use]
+    pub fn mark(&self) -> BatchMark {
+        BatchMark { at: self.cursor.at(), left: self.left, template_at: self.template_at }
+    }
+
+    /// Goes on behind the rows that another reader of the same value has read before it gave this mark, without reading them
+    /// again. A mark of another value leads to errors or to other rows.
+    pub fn resume(value: &'a [u8], mark: &BatchMark) -> WireResult<Self> {
+        let mut rows = Self::decode(value)?;
+        if mark.at > value.len() || mark.template_at > mark.at || mark.left > rows.count {
+            return Err(WireError::invalid("a mark of another batch", 0));
+        }
+        if mark.left < rows.count {
+            rows.cursor = Cursor::at_offset(value, mark.template_at);
+            rows.row()?;
+        }
+        (rows.cursor, rows.left) = (Cursor::at_offset(value, mark.at), mark.left);
+        Ok(rows)
     }
 
     /// Bytes behind what has been read so far; after the last row, what is left over.
@@ -419,7 +451,7 @@ impl<'a> BatchRows<'a> {
         }
         let end = self.cursor.at();
         let body = Body { fields: &self.value[fields_at..ops_at], ops: &self.value[ops_at..end], n_ops };
-        self.template = Some((header, body));
+        (self.template, self.template_at) = (Some((header, body)), at);
         Ok(BatchRow { index, digest, repeat: false, header, body })
     }
 }

@@ -279,6 +279,15 @@ proptest! {
             n += 1;
         }
         prop_assert_eq!(n, rows.len());
+        // A reader goes on where another one has stopped.
+        let mut first = BatchRows::decode(&out).unwrap();
+        loop {
+            let resumed = BatchRows::resume(&out, &first.mark()).unwrap();
+            prop_assert_eq!(format!("{:?}", resumed.collect::<Vec<_>>()), format!("{:?}", first.clone().collect::<Vec<_>>()));
+            if first.next().is_none() {
+                break;
+            }
+        }
         for cut in 5..out.len() {
             let complete = BatchRows::decode(&out[..cut]).is_ok_and(|mut rows| rows.all(|row| row.is_ok()));
             prop_assert!(!complete);

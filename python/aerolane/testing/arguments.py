@@ -5,6 +5,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, TypedDict, cast, get_args
 
+from aerolane.testing.node import EmbeddedNode, id_of
+
 Time: TypeAlias = str | float
 """A time: a text such as `"80us"`, or a number of seconds."""
 
@@ -29,6 +31,7 @@ Action: TypeAlias = Literal[
     "black-hole",
     "black-hole-requests",
     "black-hole-answers",
+    "black-hole-connects",
     "reject-unowned",
 ]
 """What a fault does."""
@@ -136,6 +139,24 @@ def seconds(name: str, value: object) -> float:
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{name}: {value} s is not a duration")
     return value
+
+
+def shift(name: str, value: object) -> float:
+    """A finite number of seconds, also a negative one."""
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: a number expected, not {type(value).__name__}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: {value} s: a clock is moved by ten years at most")
+    return value
+
+
+def groups(value: Iterable[object]) -> list[list[str]]:
+    """The ids of nodes, in groups."""
+    several = list(value)
+    for group in several:
+        if isinstance(group, (str, EmbeddedNode)) or not isinstance(group, Iterable):
+            raise TypeError(f"a group is a list of nodes, not {type(group).__name__}")
+    return [[id_of(node) for node in cast(Iterable[object], group)] for group in several]
 
 
 def fault(

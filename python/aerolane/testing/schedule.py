@@ -1,12 +1,13 @@
 """What is to happen to embedded clusters after so many requests, or so much time."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 from aerolane.testing import arguments
-from aerolane.testing.arguments import Action, Kind, ServiceTime, Time
+from aerolane.testing.arguments import Kind
+from aerolane.testing.changes import Changes
 from aerolane.testing.control import Control
 from aerolane.testing.node import EmbeddedNode, id_of
 
@@ -27,79 +28,23 @@ class Step:
 
 
 @final
-class After:
-    """What a step waits for; its methods are what the step then does. Made by `after(..)`."""
+class After(Changes[Step, Step]):
+    """What a step waits for. Its methods are what the step then does, as those of `EmbeddedCluster` do it at once.
+    A fault that a step injects is ended by its `times`, or by a later step that clears the faults. Made by `after(..)`.
+    """
 
     def __init__(self, after: dict[str, Any]) -> None:
         self._after = after
 
-    def _step(self, do: str, **given: object) -> Step:
+    def _do(self, do: str, **given: object) -> Step:
         return Step(self._after, {"do": do, **{name: value for name, value in given.items() if value is not None}})
 
-    def stop_node(self, node: EmbeddedNode | str) -> Step:
-        """Stops a node, as `EmbeddedCluster.stop_node`."""
-        return self.stop_nodes([node])
-
-    def stop_nodes(self, nodes: Iterable[EmbeddedNode | str]) -> Step:
-        """Stops several nodes at once, as `EmbeddedCluster.stop_nodes`."""
-        return self._step("stop_nodes", nodes=[id_of(node) for node in nodes])
-
-    def start_node(self, node: EmbeddedNode | str) -> Step:
-        """Starts a stopped node, as `EmbeddedCluster.start_node`."""
-        return self._step("start_node", node=id_of(node))
+    def _inject(self, **rule: object) -> Step:
+        return self._do("inject", **rule)
 
     def add_node(self) -> Step:
-        """Adds a node, as `EmbeddedCluster.add_node`."""
-        return self._step("add_node")
-
-    def set_master(self, partition: int, node: EmbeddedNode | str | None) -> Step:
-        """Moves a partition, as `EmbeddedCluster.set_master`."""
-        whole = arguments.whole("partition", partition)
-        return self._step("set_master", partition=whole, node=None if node is None else id_of(node))
-
-    def hold_partitions(self, hold: bool) -> Step:
-        """Lets no partition move, as `EmbeddedCluster.hold_partitions`."""
-        return self._step("hold_partitions", hold=bool(hold))
-
-    def advance_clock(self, seconds: float) -> Step:
-        """Puts the clock forward, as `EmbeddedCluster.advance_clock`."""
-        return self._step("advance_clock", seconds=arguments.seconds("seconds", seconds))
-
-    def set_conditions(
-        self,
-        *,
-        service_time: ServiceTime | None = None,
-        in_service: int = 64,
-        latency: Time | None = None,
-        seed: int = 0,
-        node: EmbeddedNode | str | None = None,
-    ) -> Step:
-        """Sets how long requests take, as `EmbeddedCluster.set_conditions`."""
-        conditions = arguments.conditions(service_time, in_service, latency, seed)
-        return self._step("set_conditions", **conditions, node=None if node is None else id_of(node))
-
-    def inject(
-        self,
-        action: Action,
-        value: float | bytes | None = None,
-        *,
-        on: Kind | Sequence[Kind] | None = None,
-        node: EmbeddedNode | str | None = None,
-        set: str | None = None,
-        key_prefix: str | None = None,
-        digest: str | bytes | None = None,
-        connection: int | None = None,
-        skip: int = 0,
-        times: int | None = None,
-        probability: float = 1.0,
-    ) -> Step:
-        """Injects a fault, as `EmbeddedCluster.inject`. `times` ends it, or a later step that clears the faults."""
-        rule = arguments.fault(action, value, on, set, key_prefix, digest, connection, skip, times, probability)
-        return self._step("inject", **rule, node=None if node is None else id_of(node))
-
-    def clear_faults(self) -> Step:
-        """Takes all faults back, as `EmbeddedCluster.clear_faults`."""
-        return self._step("clear_faults")
+        """Adds a node and starts it."""
+        return self._do("add_node")
 
 
 def after(

@@ -152,13 +152,7 @@ pub(crate) fn grants(node: &Node, session: &mut Session) -> Result<Option<Arc<Gr
 
 /// Whether a request for data is permitted, and within the quota. Without security it always is.
 #[inline]
-pub(crate) fn permit_data(
-    grants: Option<&Grants>,
-    access: Access,
-    namespace: &[u8],
-    set: &[u8],
-    now_ms: u64,
-) -> Result<(), u8> {
+pub(crate) fn permit_data(grants: Option<&Grants>, access: Access, namespace: &[u8], set: &[u8]) -> Result<(), u8> {
     let Some(grants) = grants else { return Ok(()) };
     let checked = match access {
         Access::Read => grants.check(Permission::Read, namespace, set),
@@ -167,7 +161,7 @@ pub(crate) fn permit_data(
             .and_then(|()| if reads { grants.check(Permission::Read, namespace, set) } else { Ok(()) }),
         Access::Udf => grants.check(Permission::Udf, namespace, set),
     };
-    checked.and_then(|()| grants.spend(now_ms, access != Access::Read)).map_err(|code| code.0)
+    checked.and_then(|()| grants.spend(access != Access::Read)).map_err(|code| code.0)
 }
 
 /// What a request does to data.

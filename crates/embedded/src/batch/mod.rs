@@ -11,7 +11,7 @@ use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
 use crate::record::patience;
-use crate::request::{Answered, Producer, Request, elsewhere};
+use crate::request::{Answered, Request, Sliced, stream, stream_elsewhere};
 use aerolane_wire::batch::BatchRows;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info2, info3};
 use rows::Run;
@@ -46,19 +46,9 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
     };
     let mut run =
         Run::new(Arc::clone(node), grants, value, request.session.connection, patience(message.header.transaction_ttl));
+    let rest = |run| Rest { value: value.to_vec(), filter: filter.map(<[u8]>::to_vec), run };
     if has_scripts {
-        let (filter, cluster) = (filter.map(<[u8]>::to_vec), Arc::clone(&node.cluster));
-        return elsewhere(request, move |body, sender| {
-            let Ok(message) = Message::decode(body) else { return };
-            let Some(value) = batch_field(&message) else { return };
-            let mut out = Vec::new();
-            loop {
-                let over = run.proceed(value, filter.as_deref(), cluster.clock.now_ms(), &mut out);
-                if !sender.send(&mut out, run.replicated()) || over {
-                    return;
-                }
-            }
-        });
+        return stream_elsewhere(request, rest(run));
     }
     let from = out.len();
     if run.proceed(value, filter, request.now_ms, out) {
@@ -67,7 +57,8 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
             None => Answered::Done,
         };
     }
-    Answered::Stream(Box::new(Rest { value: value.to_vec(), filter: filter.map(<[u8]>::to_vec), run }))
+    let rest = rest(run);
+    stream(request, rest)
 }
 
 fn batch_field<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
@@ -81,13 +72,17 @@ struct Rest {
     run: Run,
 }
 
-impl Producer for Rest {
-    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+impl Sliced for Rest {
+    fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
         self.run.proceed(&self.value, self.filter.as_deref(), now_ms, out)
     }
 
-    fn resume_at(&self) -> Option<Instant> {
+    fn not_before(&self) -> Option<Instant> {
         self.run.replicated()
+    }
+
+    fn is_slow(&self) -> bool {
+        self.run.is_slow()
     }
 }
 

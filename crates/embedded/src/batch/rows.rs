@@ -6,9 +6,9 @@ use crate::cluster::Node;
 use crate::code;
 use crate::faults::{RecordTarget, RequestKind};
 use crate::record;
-use crate::request::{RecordOutcome, RecordRequest, TxnPart, UdfCall, field_error};
+use crate::request::{RecordOutcome, RecordRequest, Slice, TxnPart, UdfCall, field_error};
 use crate::transaction::insert_fields;
-use aerolane_wire::batch::{BatchRow, BatchRows, flags};
+use aerolane_wire::batch::{BatchMark, BatchRow, BatchRows, flags};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
@@ -19,8 +19,6 @@ use std::time::{Duration, Instant};
 const FRAME_BYTES: usize = 128 * 1024;
 /// Bytes after which the rest is left to the next call.
 const BYTES_PER_CALL: usize = 256 * 1024;
-/// Rows after which the rest is left to the next call.
-const ROWS_PER_CALL: u32 = 4096;
 
 /// A batch that is being executed.
 pub(super) struct Run {
@@ -34,11 +32,14 @@ pub(super) struct Run {
     patience: Duration,
     /// Rows of partitions that the node does not own are answered with "unavailable" (a fault).
     rejects_unowned: bool,
-    done: u32,
+    /// Behind the rows that are done.
+    mark: Option<BatchMark>,
     /// The first error of a row, unless rows with errors are asked for without that.
     error: Option<u8>,
     /// When all replicas have what was written: answers of batches wait for that.
     replicated: Option<Instant>,
+    /// The last slice got little done.
+    slow: bool,
 }
 
 impl Run {
@@ -51,7 +52,18 @@ impl Run {
     ) -> Self {
         let rejects_unowned = node.faults.rejects_unowned(RequestKind::Batch);
         let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
-        Self { node, grants, flags, connection, patience, rejects_unowned, done: 0, error: None, replicated: None }
+        Self {
+            node,
+            grants,
+            flags,
+            connection,
+            patience,
+            rejects_unowned,
+            mark: None,
+            error: None,
+            replicated: None,
+            slow: false,
+        }
     }
 
     /// When all replicas have what was written so far, if they do not have it yet.
@@ -59,25 +71,33 @@ impl Run {
         self.replicated
     }
 
+    /// Whether the last call got little done in its time.
+    pub(super) fn is_slow(&self) -> bool {
+        self.slow
+    }
+
     /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
     pub(super) fn proceed(&mut self, value: &[u8], filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> bool {
         let first = out.len();
         let mut frame = Frame::new(out);
-        // Rows may repeat earlier ones, so every call reads from the start; that costs a fraction of executing them.
-        let Ok(rows) = BatchRows::decode(value) else {
+        let rows = match &self.mark {
+            Some(mark) => BatchRows::resume(value, mark),
+            None => BatchRows::decode(value),
+        };
+        let Ok(mut rows) = rows else {
             finish(out, code::PARAMETER);
             return true;
         };
-        let mut left = rows.count.saturating_sub(self.done);
-        let mut budget = ROWS_PER_CALL;
-        for row in rows.skip(self.done as usize).flatten() {
-            if budget == 0 || frame.out.len() - first > BYTES_PER_CALL {
+        let mut slice = Slice::begin();
+        let mut over = false;
+        loop {
+            if over || frame.out.len() - first > BYTES_PER_CALL {
+                (self.slow, self.mark) = (slice.was_slow(), Some(rows.mark()));
                 frame.close();
                 return false;
             }
-            budget -= 1;
-            self.done += 1;
-            left -= 1;
+            // All rows were checked before the first was executed.
+            let Some(Ok(row)) = rows.next() else { break };
             let start = frame.begin_message();
             let body = frame.out.len();
             let mut outcome = self.execute(&row, filter, now_ms, frame.out);
@@ -97,8 +117,8 @@ impl Run {
             } else {
                 frame.end_message(start, &outcome, row.index);
             }
+            over = slice.step();
         }
-        debug_assert_eq!(left, 0, "all rows were checked before the first was executed");
         frame.close();
         finish(out, self.error.unwrap_or(code::OK));
         true
@@ -158,7 +178,7 @@ impl Run {
         }
         let access = Access::of(row.header.info1, row.header.info2, udf.given().is_some());
         let set_name = set.unwrap_or_default();
-        let permitted = admin::permit_data(self.grants.as_deref(), access, namespace.name.as_bytes(), set_name, now_ms);
+        let permitted = admin::permit_data(self.grants.as_deref(), access, namespace.name.as_bytes(), set_name);
         if let Err(code) = permitted {
             return RecordOutcome::error(code);
         }

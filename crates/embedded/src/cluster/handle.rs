@@ -5,7 +5,8 @@ use super::nsup::Supervisor;
 use super::{ClusterError, ClusterState, Node, NodeId};
 use crate::conditions::Conditions;
 use crate::faults::{FaultRule, RuleId};
-use crate::service::{ListenerId, Service, TransportFactory, default_threads};
+use crate::service::{BACKLOG, ListenerId, Service, TransportFactory, default_threads};
+use crate::store::{DeviceLimit, Slot};
 use parking_lot::Mutex;
 use socket2::{Domain, Socket, Type};
 use std::fmt::Write as _;
@@ -23,6 +24,8 @@ pub struct EmbeddedCluster {
     transport: Option<TransportFactory>,
     settings: Builder,
     nodes: Mutex<Vec<Entry>>,
+    /// A node of the first group, while the cluster is split.
+    first_group: Mutex<Option<NodeId>>,
     /// Removes expired records until the cluster goes.
     _supervisor: Supervisor,
     #[cfg(feature = "tls")]
@@ -108,6 +111,7 @@ impl EmbeddedCluster {
             transport,
             settings,
             nodes: Mutex::default(),
+            first_group: Mutex::default(),
             _supervisor: supervisor,
             #[cfg(feature = "tls")]
             certificate,
@@ -166,10 +170,114 @@ impl EmbeddedCluster {
         self.nodes.lock().iter().map(|entry| info(&entry.node)).collect()
     }
 
-    /// The master of a partition; `None` if no node runs.
+    /// The master of a partition of the first namespace; `None` if no node runs, or the partition is unavailable. In a cluster
+    /// that is split, it is the one of the first group. See [`master_of`](Self::master_of).
     #[must_use]
     pub fn master(&self, partition: u16) -> Option<NodeId> {
-        self.state.master(partition)
+        let namespace = self.state.namespaces.first()?;
+        self.state.master(namespace, partition, self.first_slot())
+    }
+
+    /// The master of a partition of a namespace, as a node sees it (`None`: as the first group of a cluster that is
+    /// [split](Self::split)); `None` if no node runs, or the partition is unavailable.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNamespace`], [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for a partition above 4095.
+    pub fn master_of(
+        &self,
+        namespace: &str,
+        partition: u16,
+        seen_by: Option<NodeId>,
+    ) -> Result<Option<NodeId>, ClusterError> {
+        check_partition(partition)?;
+        let unknown = || ClusterError::UnknownNamespace(namespace.to_owned());
+        let found = self.state.namespace(namespace.as_bytes()).ok_or_else(unknown)?;
+        let seen_by = seen_by.map_or(Ok(self.first_slot()), |id| self.node(id).map(|node| node.slot))?;
+        Ok(self.state.master(found, partition, seen_by))
+    }
+
+    /// The name of the first namespace.
+    #[cfg(feature = "control")]
+    pub(crate) fn first_namespace(&self) -> &str {
+        self.state.namespaces.first().map_or("", |namespace| &namespace.name)
+    }
+
+    /// A node of the first group.
+    fn first_slot(&self) -> Slot {
+        self.first_group
+            .lock()
+            .map_or_else(|| self.state.slot(NodeId(self.settings.first_id)), |id| self.state.slot(id))
+    }
+
+    /// Splits the cluster into groups of nodes that do not see each other: each is a cluster of its own, with a principal, a
+    /// partition map and masters for all partitions, and takes writes. Nodes that are in no group are one more group; a
+    /// node that is added meanwhile joins the first one. Clients still reach all nodes.
+    ///
+    /// A group that has no copy of a partition begins it without records. Writes on their way to another group are lost. In
+    /// strong-consistency mode with a [`roster`](crate::NamespaceOptions::roster), a partition is available in one group at most. Users, UDFs,
+    /// indexes and truncations stay common to all nodes. Partitions that are [held](Self::hold_partitions) move again.
+    ///
+    /// [`heal`](Self::heal) ends it, and so does [`clear_faults`](Self::clear_faults).
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for a node that is in two groups, a group without nodes, a single
+    /// group, and if the cluster is split already. Then nothing is changed.
+    ///
+    /// ```
+    /// let cluster = aerolane_embedded::EmbeddedCluster::builder().nodes(3).start()?;
+    /// let ids: Vec<_> = cluster.nodes().iter().map(|node| node.id).collect();
+    /// cluster.split(&[&ids[..1], &ids[1..]])?;
+    /// assert_eq!(cluster.master_of("test", 7, Some(ids[0]))?, Some(ids[0]));
+    /// assert_ne!(cluster.master_of("test", 7, Some(ids[1]))?, Some(ids[0]));
+    /// cluster.heal();
+    /// # Ok::<(), aerolane_embedded::ClusterError>(())
+    /// ```
+    pub fn split(&self, groups: &[impl AsRef<[NodeId]>]) -> Result<(), ClusterError> {
+        let setting = |text: String| Err(ClusterError::Setting(text));
+        let nodes = self.nodes.lock();
+        if self.state.is_split() {
+            return setting("the cluster is split already: heal it first".to_owned());
+        }
+        let mut left: Vec<NodeId> = nodes.iter().map(|entry| entry.node.id).collect();
+        let mut sides: Vec<Vec<NodeId>> = Vec::with_capacity(groups.len() + 1);
+        for group in groups.iter().map(AsRef::as_ref) {
+            if group.is_empty() {
+                return setting("a group of a split has no nodes".to_owned());
+            }
+            for id in group {
+                match left.iter().position(|other| other == id) {
+                    Some(at) => drop(left.swap_remove(at)),
+                    None if nodes.iter().any(|entry| entry.node.id == *id) => {
+                        return setting(format!("node {id} is listed twice in the groups of a split"));
+                    }
+                    None => return Err(ClusterError::UnknownNode(*id)),
+                }
+            }
+            sides.push(group.to_vec());
+        }
+        if !left.is_empty() {
+            sides.push(left);
+        }
+        if sides.len() < 2 {
+            return setting(format!("{} group of a split: at least 2 expected", sides.len()));
+        }
+        *self.first_group.lock() = sides.first().and_then(|side| side.first()).copied();
+        self.state.divide(&sides);
+        Ok(())
+    }
+
+    /// Lets all nodes see each other again after a [`split`](Self::split): they have one partition map, and records that the groups
+    /// have written differently are resolved as [`ConflictResolution`](crate::ConflictResolution) says. In strong-consistency mode nothing is
+    /// merged: what the group has stays that the partition was available in last. Does nothing to a cluster that is not split.
+    pub fn heal(&self) {
+        self.heal_among(&self.nodes.lock());
+    }
+
+    fn heal_among(&self, nodes: &[Entry]) {
+        if self.state.is_split() {
+            *self.first_group.lock() = None;
+            self.state.divide(&[nodes.iter().map(|entry| entry.node.id).collect()]);
+        }
     }
 
     /// Stops a node, as a crash does: its connections are closed, new ones are refused, and its partitions move to the others
@@ -259,9 +367,7 @@ impl EmbeddedCluster {
     /// # Errors
     /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for a partition above 4095.
     pub fn set_master(&self, partition: u16, node: Option<NodeId>) -> Result<(), ClusterError> {
-        if usize::from(partition) >= super::PARTITIONS {
-            return Err(ClusterError::Setting(format!("partition {partition}: 0 to 4095 expected")));
-        }
+        check_partition(partition)?;
         if let Some(id) = node.filter(|id| !self.nodes.lock().iter().any(|entry| entry.node.id == *id)) {
             return Err(ClusterError::UnknownNode(id));
         }
@@ -338,7 +444,7 @@ impl EmbeddedCluster {
     /// How many partitions of a namespace records are still to be moved of; `None` if there is no such namespace.
     #[must_use]
     pub fn migrating(&self, namespace: &str) -> Option<usize> {
-        self.state.namespace(namespace.as_bytes()).map(|namespace| namespace.unfinished().0)
+        self.state.namespace(namespace.as_bytes()).map(|namespace| namespace.unfinished(None).0)
     }
 
     /// Changes the limit of [`NamespaceOptions::data_limit`](crate::NamespaceOptions::data_limit); 0 ends it.
@@ -394,12 +500,14 @@ impl EmbeddedCluster {
         }
     }
 
-    /// Removes all faults from all nodes, and gives partitions back that were moved or held by hand.
+    /// Removes all faults from all nodes, heals a [split](Self::split), and gives partitions back that were moved or held by
+    /// hand.
     pub fn clear_faults(&self) {
         let nodes = self.nodes.lock();
         for entry in nodes.iter() {
             entry.node.faults.clear();
         }
+        self.heal_among(&nodes);
         self.state.hold_partitions(false);
         self.state.unforce_masters();
     }
@@ -445,8 +553,8 @@ impl EmbeddedCluster {
     }
 
     /// Puts the cluster's clock forward, so that tests of TTLs need not wait: records expire, and what is written from now
-    /// on has the new time. Sessions of users and timeouts of queries are not touched by it. There is no way back, and
-    /// the cluster cannot be ahead by more than ten years.
+    /// on has the new time. Sessions of users and timeouts of queries are not touched by it.
+    /// [`shift_clock`](Self::shift_clock) also puts it back, or that of a single node. No clock can be ahead by more than ten years.
     ///
     /// Clients tell how many seconds a record has left by the void time that a node answers and their own clock: they
     /// show records that are written later as living longer by as much as the clock is ahead.
@@ -463,8 +571,47 @@ impl EmbeddedCluster {
     /// # Ok::<(), aerolane_embedded::ClusterError>(())
     /// ```
     pub fn advance_clock(&self, by: Duration) -> Result<(), ClusterError> {
-        let text = || ClusterError::Setting("a clock can be put forward by ten years at most".to_owned());
-        self.state.clock.advance(by).then_some(()).ok_or_else(text)
+        self.shift_clock(None, i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Moves the clock of a node (running or not), or of the whole cluster (`None`), forward, or back where `milliseconds` is
+    /// negative. A node's clock then differs from the others' by that.
+    ///
+    /// Records get their times from the master's clock, and each node removes what has expired by its own. The last update of a record
+    /// never goes back, as in the server: a write of a master that is behind keeps the one of before. Where the clocks of nodes
+    /// that see each other are more than 40 seconds apart, writes and reads that touch are refused with result 22
+    /// ("forbidden") and nothing is removed, in namespaces with an
+    /// [`nsup_period`](crate::NamespaceOptions::nsup_period) above 0.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] if the clock would be more than ten years away from the system's (a node's:
+    /// from the cluster's).
+    pub fn shift_clock(&self, node: Option<NodeId>, milliseconds: i64) -> Result<(), ClusterError> {
+        let node = node.map(|id| self.node(id)).transpose()?;
+        let text = || ClusterError::Setting("a clock can be moved by ten years at most".to_owned());
+        self.state.shift_clock(node.as_deref(), milliseconds).then_some(()).ok_or_else(text)
+    }
+
+    /// Sets all clocks to the system's time again.
+    pub fn reset_clocks(&self) {
+        let nodes: Vec<_> = self.nodes.lock().iter().map(|entry| Arc::clone(&entry.node)).collect();
+        self.state.reset_clocks(&nodes);
+    }
+
+    /// Limits what the storage of a node takes, or of all nodes that there are (`None`); `None` as the limit ends it.
+    ///
+    /// Records that are written wait in a queue of their master and of each replica (one that [lags](Self::set_replication_lag) does not
+    /// count them), until they are flushed at the rate of the limit. While more bytes wait than the limit says, the node as
+    /// master refuses writes and UDFs with result 18 ("device overload"), as the server does beyond its
+    /// `max-write-cache`. Reads and deletes are answered.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`].
+    pub fn set_device_limit(&self, node: Option<NodeId>, limit: Option<DeviceLimit>) -> Result<(), ClusterError> {
+        for node in self.counted_nodes(node)? {
+            self.state.links.devices.set(node.slot, limit);
+        }
+        Ok(())
     }
 
     /// Removes all records that have expired, now, whatever the periods of the namespaces; says how many those were.
@@ -526,6 +673,13 @@ impl Drop for EmbeddedCluster {
     }
 }
 
+fn check_partition(partition: u16) -> Result<(), ClusterError> {
+    if usize::from(partition) >= super::PARTITIONS {
+        return Err(ClusterError::Setting(format!("partition {partition}: 0 to 4095 expected")));
+    }
+    Ok(())
+}
+
 /// Where a node listens: plain, then with TLS.
 fn addresses(node: &Node) -> impl Iterator<Item = SocketAddr> {
     [Some(node.address), node.tls_address].into_iter().flatten()
@@ -551,7 +705,7 @@ fn reserve(address: SocketAddr) -> Result<Port, ClusterError> {
 }
 
 fn open(Port { address, socket }: Port) -> Result<TcpListener, ClusterError> {
-    socket.listen(1024).map_err(|error| ClusterError::Bind { address, error })?;
+    socket.listen(BACKLOG).map_err(|error| ClusterError::Bind { address, error })?;
     Ok(socket.into())
 }
 

@@ -1,8 +1,9 @@
 //! One node.
 
-use super::ClusterState;
 use super::nsup::SweepCounts;
 use super::workers::Workers;
+use super::{ClusterState, View};
+use crate::clock::{self, Clock};
 use crate::conditions::NodeConditions;
 use crate::faults::Faults;
 use crate::random::Seed;
@@ -57,6 +58,10 @@ pub(crate) struct Node {
     pub(crate) counters: Counters,
     /// What sweeps for expired records have found, by namespace.
     pub(super) sweeps: Box<[SweepCounts]>,
+    /// How far its clock is from the cluster's.
+    pub(crate) clock: Clock,
+    /// Background jobs and aggregations that run.
+    pub(crate) jobs: AtomicUsize,
     /// The threads that run scripts.
     pub(crate) workers: Workers,
     /// Clients' connections.
@@ -91,12 +96,36 @@ impl Node {
             generations: Generations::default(),
             counters: Counters::default(),
             sweeps,
+            clock: Clock::default(),
+            jobs: AtomicUsize::new(0),
             workers: Workers::default(),
             seats: AtomicUsize::new(0),
             live: AtomicBool::new(false),
             started_ms: AtomicU64::new(0),
             born: Instant::now(),
         }
+    }
+
+    /// The cluster as the node sees it.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.cluster.view(self.slot)
+    }
+
+    /// How far the node's clock is ahead of the system's, in milliseconds; negative: behind.
+    #[inline]
+    pub(crate) fn ahead_ms(&self) -> i64 {
+        self.cluster.clock.ahead_ms() + self.clock.ahead_ms()
+    }
+
+    /// What the node takes a time of the system's clock for (milliseconds since 2010).
+    #[inline]
+    pub(crate) fn shifted(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_add_signed(self.ahead_ms())
+    }
+
+    /// Milliseconds since 2010-01-01 UTC, as the node has it.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.shifted(clock::now_ms())
     }
 
     /// Whether the node takes part in the cluster.
@@ -106,7 +135,7 @@ impl Node {
 
     /// Whether the node answers for the partition: for reads as master or as a complete replica, for writes as master.
     pub(crate) fn owns(&self, namespace: &Namespace, pid: u16, write: bool) -> bool {
-        namespace.copies(pid).place(self.slot).is_some_and(|place| place == 0 || !write)
+        namespace.copies(self.slot, pid).place(self.slot).is_some_and(|place| place == 0 || !write)
     }
 
     /// Seconds since the node was last started.

@@ -49,21 +49,32 @@ impl ClusterState {
     /// Removes what has expired, or is to be evicted, from a namespace; says how many records those were.
     pub(crate) fn sweep(&self, namespace: &Namespace) -> u64 {
         let begun = Instant::now();
-        let now = clock::seconds(self.clock.now_ms());
-        let limits = Limits { now, evict: namespace.eviction.take(now) };
-        let view = self.view();
+        let now = clock::seconds(self.now_ms());
+        let evict = namespace.eviction.take(now);
+        let members = self.members();
+        // Each node by its own clock, if it sweeps: a node that is down by the cluster's.
+        let own: HashMap<Slot, Limits> = members
+            .iter()
+            .map(|node| {
+                let now = if namespace.stops_for_skew(node.slot) { 0 } else { clock::seconds(node.now_ms()) };
+                (node.slot, Limits { now, evict })
+            })
+            .collect();
+        let limits = |node: Slot| own.get(&node).copied().unwrap_or(Limits { now, evict });
         let mut removed = 0;
         let mut by_node: HashMap<Slot, Swept> = HashMap::new();
         for pid in 0..PARTITIONS as u16 {
-            for (at, (node, swept)) in namespace.sweep(pid, limits).into_iter().enumerate() {
-                removed += if at == 0 { swept.removed } else { 0 };
+            let swept = namespace.sweep(pid, limits);
+            // What a record's copies have in common is counted once.
+            removed += swept.iter().map(|(_, swept)| swept.removed).max().unwrap_or(0);
+            for (node, swept) in swept {
                 *by_node.entry(node).or_default() += swept;
             }
         }
         let Some(at) = self.namespaces.iter().position(|ns| ns.name == namespace.name) else { return removed };
-        for node in view.members() {
+        for node in members {
             let swept = by_node.get(&node.slot).copied().unwrap_or_default();
-            node.sweeps[at].note(swept, limits.evict != 0, begun.elapsed());
+            node.sweeps[at].note(swept, evict != 0, begun.elapsed());
         }
         removed
     }
@@ -103,7 +114,7 @@ impl Supervisor {
                 drop(stopped);
                 cluster.migrate_for(TICK);
                 for (namespace, last) in cluster.namespaces.iter().zip(&mut last) {
-                    namespace.expire_transactions(clock::seconds(cluster.clock.now_ms()));
+                    namespace.expire_transactions(clock::seconds(cluster.now_ms()));
                     let period = namespace.config.nsup_period.load(Ordering::Relaxed);
                     let due = last.elapsed() >= Duration::from_secs(u64::from(period)) || namespace.eviction.is_due();
                     if period > 0 && due {

@@ -1,7 +1,7 @@
 //! What all nodes of a cluster share: namespaces, members, ownership, users, index definitions.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use super::ownership::{Ownership, PARTITIONS};
 use super::roster::{Quorum, Roster};
 use super::{Node, NodeId};
 use crate::admin::Security;
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::conditions::Conditions;
 use crate::info::{SecondaryIndexes, TypeNames};
 use crate::scan::Queries;
-use crate::store::{Copies, Links, Namespace, Plan, Slot};
+use crate::store::{Copies, Links, Namespace, Plan, Sides, Slot};
 use crate::udf::Registry;
 
 /// Migrations take no time.
@@ -55,7 +55,10 @@ pub(crate) struct ClusterState {
     pub(crate) seed: u64,
     /// The conditions of nodes that are yet to come.
     conditions: Mutex<Conditions>,
-    view: RwLock<Arc<View>>,
+    /// What each side of the cluster sees; one side, unless it is split.
+    views: RwLock<Vec<Arc<View>>>,
+    /// Counts rebalances, those of each side on their own.
+    versions: AtomicU32,
     /// Serialises changes.
     forced: Mutex<BTreeMap<u16, NodeId>>,
     /// Partitions stay where they are when nodes come and go.
@@ -68,10 +71,10 @@ pub(crate) struct ClusterState {
     pub(crate) links: Arc<Links>,
 }
 
-/// One state of the cluster: immutable, replaced at every change.
+/// One state of the cluster, as the nodes of one side see it: immutable, replaced at every change.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// The live nodes, by falling id: the first is the principal.
+    /// The live nodes that see each other, by falling id: the first is the principal.
     members: Vec<(NodeId, Weak<Node>)>,
     /// Who owns what.
     pub(crate) ownership: Ownership,
@@ -82,6 +85,17 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// What nodes that see each other have to know.
+    fn of<'n>(nodes: impl Iterator<Item = &'n Arc<Node>>, ownership: Ownership) -> Self {
+        let mut members: Vec<_> = nodes.map(|node| (node.id, Arc::downgrade(node))).collect();
+        members.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+        Self { members, ownership, cluster_key: new_cluster_key(), rebalanced: Instant::now() }
+    }
+
+    fn ids(&self) -> Vec<NodeId> {
+        self.members.iter().map(|(id, _)| *id).collect()
+    }
+
     /// The live nodes, by falling id.
     pub(crate) fn members(&self) -> impl Iterator<Item = Arc<Node>> + '_ {
         self.members.iter().filter_map(|(_, node)| node.upgrade())
@@ -146,12 +160,7 @@ impl ClusterState {
             (Arc::new(namespace), factor.max(1))
         };
         let (namespaces, replication): (Vec<_>, _) = parts.namespaces.into_iter().map(share).unzip();
-        let view = View {
-            members: Vec::new(),
-            ownership: Ownership::default(),
-            cluster_key: new_cluster_key(),
-            rebalanced: Instant::now(),
-        };
+        let view = View::of(std::iter::empty(), Ownership::default());
         Self {
             rosters: namespaces.iter().map(|_: &Arc<Namespace>| Mutex::default()).collect(),
             namespaces,
@@ -168,7 +177,8 @@ impl ClusterState {
             clock: Clock::default(),
             seed: parts.seed,
             conditions: Mutex::new(parts.conditions),
-            view: RwLock::new(Arc::new(view)),
+            views: RwLock::new(vec![Arc::new(view)]),
+            versions: AtomicU32::new(0),
             forced: Mutex::default(),
             held: AtomicBool::new(false),
             migration_rate: AtomicU64::new(parts.migration_rate.map_or(AT_ONCE, u64::from)),
@@ -193,9 +203,26 @@ impl ClusterState {
         self.namespaces.iter().find(|ns| ns.name.as_bytes() == name)
     }
 
-    /// The cluster as it is now.
-    pub(crate) fn view(&self) -> Arc<View> {
-        self.view.read().clone()
+    /// The cluster as a node sees it now.
+    pub(crate) fn view(&self, node: Slot) -> Arc<View> {
+        let views = self.views.read();
+        // There is always one, and a side that is not there yet is the first one.
+        Arc::clone(views.get(self.links.side(node)).unwrap_or(&views[0]))
+    }
+
+    /// What each side sees.
+    fn views(&self) -> Vec<Arc<View>> {
+        self.views.read().clone()
+    }
+
+    /// All live nodes, whether they see each other or not.
+    pub(crate) fn members(&self) -> Vec<Arc<Node>> {
+        self.views().iter().flat_map(|view| view.members().collect::<Vec<_>>()).collect()
+    }
+
+    /// Whether the cluster is split.
+    pub(crate) fn is_split(&self) -> bool {
+        self.views.read().len() > 1
     }
 
     /// How often a namespace keeps each record while `nodes` nodes are live. 1 at least, so that clients always find a
@@ -215,78 +242,173 @@ impl ClusterState {
         NodeId(self.racks.first_id.wrapping_add(slot.0.into()))
     }
 
-    /// The acting master of a partition of the first namespace; `None` if no node runs, or the partition is unavailable.
-    pub(crate) fn master(&self, pid: u16) -> Option<NodeId> {
-        let slot = self.namespaces.first()?.copies(pid).columns(1).next().flatten()?;
+    /// The acting master of a partition as a node sees it; `None` if no node runs, or the partition is unavailable.
+    pub(crate) fn master(&self, namespace: &Namespace, pid: u16, seen_by: Slot) -> Option<NodeId> {
+        let slot = namespace.copies(seen_by, pid).columns(1).next().flatten()?;
         Some(self.id(slot))
     }
 
-    /// Sets the live nodes. What a node that has gone had not copied is lost; partitions move to the nodes that are there,
-    /// unless they are held.
+    /// Sets the live nodes. What a node that has gone had not copied is lost; partitions move to the nodes that are there and
+    /// see each other, unless they are held.
     pub(crate) fn set_members(&self, nodes: &[Arc<Node>]) {
         let forced = self.forced.lock();
-        let mut members: Vec<_> = nodes.iter().map(|node| (node.id, Arc::downgrade(node))).collect();
-        members.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
-        let ids: Vec<NodeId> = members.iter().map(|(id, _)| *id).collect();
-        let old = self.view();
         let held = self.held.load(Ordering::Relaxed);
-        let ownership = if held { old.ownership.clone() } else { Ownership::new(&ids, &forced, &self.racks) };
-        let was = |id: &NodeId| old.members.iter().any(|(old, _)| old == id);
-        let gone: Vec<Slot> =
-            old.members.iter().filter(|(id, _)| !ids.contains(id)).map(|(id, _)| self.slot(*id)).collect();
-        let come: Vec<Slot> = ids.iter().filter(|id| !was(id)).map(|id| self.slot(*id)).collect();
-        let view = View { members, ownership, cluster_key: new_cluster_key(), rebalanced: Instant::now() };
-        self.replace(view, None, |namespace, copies| {
-            for node in &gone {
-                copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records);
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
+        let views = self.views().into_iter().enumerate().map(|(side, old)| {
+            let here = || nodes.iter().filter(|node| self.links.side(node.slot) == side);
+            let ids: Vec<NodeId> = here().map(|node| node.id).collect();
+            let before = old.ids();
+            if ids.len() == before.len() && ids.iter().all(|id| before.contains(id)) {
+                return old;
             }
-            for node in &come {
-                copies.node_back(&namespace.sets, *node);
+            gone.extend(before.iter().filter(|id| !ids.contains(id)).map(|id| self.slot(*id)));
+            come.extend(ids.iter().filter(|id| !before.contains(id)).map(|id| self.slot(*id)));
+            let ownership = if held { old.ownership.clone() } else { Ownership::new(&ids, &forced, &self.racks) };
+            Arc::new(View::of(here(), ownership))
+        });
+        let views: Vec<_> = views.collect();
+        self.replace(views, None, |namespace, _, sides| {
+            for copies in sides.iter_mut() {
+                for node in &gone {
+                    copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records);
+                }
+                for node in &come {
+                    copies.node_back(&namespace.sets, *node);
+                }
             }
         });
-        for node in nodes {
-            node.generations.members_changed(nodes.len() - 1);
-        }
-        let names: Vec<_> = nodes.iter().map(|node| node.name.as_str()).collect();
-        log::info!("the cluster has {} nodes: {}", names.len(), names.join(", "));
     }
 
-    /// Makes a view the present one, and gives all partitions their owners, after `before`. Of those that are held only
-    /// `moved`, which is moved by hand.
-    fn replace(&self, view: View, moved: Option<u16>, before: impl Fn(&Namespace, &mut Copies)) {
+    /// From now on nodes see only those of their own group. A node in none of them, also one that is added later, is in the
+    /// first one. One group of all nodes: they see each other again.
+    pub(crate) fn divide(&self, groups: &[Vec<NodeId>]) {
+        let forced = self.forced.lock();
+        if self.held.swap(false, Ordering::Relaxed) {
+            self.rebuild(&forced, None);
+        }
+        let slots: Vec<Vec<Slot>> =
+            groups.iter().map(|group| group.iter().map(|id| self.slot(*id)).collect()).collect();
+        // A partition that is not divided yet has one side, which all nodes are on.
+        if slots.len() > 1 {
+            self.links.set_sides(&slots);
+        }
+        let nodes = self.members();
+        let all: Vec<NodeId> = nodes.iter().map(|node| node.id).collect();
+        let whole = Ownership::new(&all, &forced, &self.racks);
+        let views = slots.iter().map(|group| {
+            let here = || nodes.iter().filter(|node| slots.len() == 1 || group.contains(&node.slot));
+            let ids: Vec<NodeId> = here().map(|node| node.id).collect();
+            Arc::new(View::of(here(), Ownership::new(&ids, &forced, &self.racks)))
+        });
+        self.replace(views.collect(), None, |namespace, pid, sides| {
+            let rank =
+                |node: Slot| whole.owners(pid, usize::MAX).position(|id| self.slot(id) == node).unwrap_or(usize::MAX);
+            sides.divide(&slots, namespace.strong_consistency, rank);
+        });
+        if slots.len() == 1 {
+            self.links.set_sides(&[]);
+        }
+    }
+
+    /// Makes these the present views, and gives all partitions of those that are new their owners, after `before`. Of
+    /// partitions that are held only `moved`, which is moved by hand.
+    fn replace(&self, views: Vec<Arc<View>>, moved: Option<u16>, before: impl Fn(&Namespace, u16, &mut Sides)) {
+        let old = self.views();
         let held = self.held.load(Ordering::Relaxed);
         let at_once = self.migration_rate.load(Ordering::Relaxed) == AT_ONCE;
-        let mut succession = Vec::with_capacity(view.size());
-        let live: Vec<NodeId> = view.members.iter().map(|(id, _)| *id).collect();
+        let is_new = |side: usize| old.len() != views.len() || !Arc::ptr_eq(&old[side], &views[side]);
+        let version = || self.versions.fetch_add(1, Ordering::Relaxed) + 1;
+        let changed: Vec<_> = views.iter().enumerate().filter(|(side, _)| is_new(*side)).collect();
+        let live: Vec<Vec<NodeId>> = changed.iter().map(|(_, view)| view.ids()).collect();
+        let versions: Vec<u32> = changed.iter().map(|_| version()).collect();
+        let mut succession = Vec::new();
         for (namespace, roster) in self.namespaces.iter().zip(&self.rosters) {
-            let (quorum, revive) = {
+            let (quorums, revive): (Vec<_>, bool) = {
                 let roster = roster.lock();
-                (Quorum::new(&roster.nodes, &live, &self.racks), roster.revive)
+                (live.iter().map(|live| Quorum::new(&roster.nodes, live, &self.racks)).collect(), roster.revive)
             };
-            let factor = self.replication_factor(namespace, view.ownership.nodes().len());
+            let strict = namespace.strong_consistency;
+            let wanted = self.replication_factor(namespace, usize::MAX);
             namespace.regime.fetch_add(1, Ordering::AcqRel);
             for pid in 0..PARTITIONS as u16 {
-                let mut copies = namespace.copies(pid);
-                before(namespace, &mut copies);
-                if !held || moved == Some(pid) {
-                    succession.clear();
-                    // While partitions are held, nodes that are down have their places in the view.
-                    let eligible = |id: &NodeId| {
-                        (!held || live.contains(id)) && quorum.as_ref().is_none_or(|quorum| quorum.has(*id))
-                    };
-                    succession.extend(view.ownership.owners(pid, usize::MAX).filter(eligible).map(|id| self.slot(id)));
-                    let wanted = self.replication_factor(namespace, usize::MAX);
-                    let available = quorum.as_ref().is_none_or(|quorum| quorum.allows(pid, wanted, &live));
-                    let strict = quorum.is_some();
-                    let plan = Plan { succession: &succession, factor, strict, quorum: available, revive };
-                    copies.rebalance(&namespace.sets, &plan);
-                }
-                if at_once && copies.is_migrating() {
-                    copies.migrate(&namespace.sets, &namespace.links, namespace.conflict.load(), usize::MAX);
+                let mut sides = namespace.sides(pid);
+                before(namespace, pid, &mut sides);
+                for (at, (side, view)) in changed.iter().enumerate() {
+                    let (live, quorum) = (&live[at], quorums[at].as_ref());
+                    let copies: &mut Copies = sides.of(*side);
+                    if !held || moved == Some(pid) {
+                        succession.clear();
+                        // While partitions are held, nodes that are down have their places in the view.
+                        let eligible =
+                            |id: &NodeId| (!held || live.contains(id)) && quorum.is_none_or(|quorum| quorum.has(*id));
+                        let owners = view.ownership.owners(pid, usize::MAX).filter(eligible);
+                        succession.extend(owners.map(|id| self.slot(id)));
+                        let plan = Plan {
+                            succession: &succession,
+                            factor: self.replication_factor(namespace, view.ownership.nodes().len()),
+                            strict,
+                            quorum: quorum.is_none_or(|quorum| quorum.allows(pid, wanted, live)),
+                            // Without a roster a partition stays available with whatever there is.
+                            revive: revive || quorum.is_none(),
+                            version: versions[at],
+                        };
+                        copies.rebalance(&namespace.sets, &plan);
+                    }
+                    if at_once && copies.is_migrating() {
+                        copies.migrate(&namespace.sets, &namespace.links, namespace.conflict.load(), usize::MAX);
+                    }
                 }
             }
         }
-        *self.view.write() = Arc::new(view);
+        self.views.write().clone_from(&views);
+        self.compare_clocks();
+        // Who learns of a change finds it.
+        for (side, view) in &changed {
+            let stays = old.len() == views.len() && old[*side].cluster_key == view.cluster_key;
+            let members: Vec<_> = view.members().collect();
+            for node in &members {
+                if stays {
+                    node.generations.owners_changed();
+                } else {
+                    node.generations.members_changed(members.len() - 1);
+                }
+            }
+            if !stays {
+                let names: Vec<_> = members.iter().map(|node| node.name.as_str()).collect();
+                let what = if views.len() > 1 { "a side of the cluster" } else { "the cluster" };
+                log::info!("{what} has {} nodes: {}", names.len(), names.join(", "));
+            }
+        }
+    }
+
+    /// Finds out how far the clocks of nodes that see each other are apart.
+    fn compare_clocks(&self) {
+        let skew = |view: &Arc<View>| {
+            let ahead: Vec<i64> = view.members().map(|node| node.clock.ahead_ms()).collect();
+            ahead.iter().max().zip(ahead.iter().min()).map_or(0, |(most, least)| most.abs_diff(*least))
+        };
+        let skews: Vec<u64> = self.views().iter().map(skew).collect();
+        self.links.set_skews(&skews);
+    }
+
+    /// Milliseconds since 2010-01-01 UTC by the clock of the cluster, which its nodes follow unless theirs were moved.
+    pub(super) fn now_ms(&self) -> u64 {
+        clock::now_ms().saturating_add_signed(self.clock.ahead_ms())
+    }
+
+    /// Sets all clocks to the system's time.
+    pub(crate) fn reset_clocks(&self, nodes: &[Arc<Node>]) {
+        self.clock.reset();
+        nodes.iter().for_each(|node| node.clock.reset());
+        self.compare_clocks();
+    }
+
+    /// Moves the clock of a node, or that of the cluster, forward, or back; `false` if it would be too far away.
+    pub(crate) fn shift_clock(&self, node: Option<&Node>, by_ms: i64) -> bool {
+        let clock = node.map_or(&self.clock, |node| &node.clock);
+        let shifted = clock.shift(by_ms);
+        self.compare_clocks();
+        shifted
     }
 
     /// The roster of a namespace.
@@ -323,7 +445,7 @@ impl ClusterState {
 
     /// Makes the live nodes the roster of the namespaces that are to have one from the start.
     pub(crate) fn enroll(&self) {
-        let live: Vec<NodeId> = self.view().members.iter().map(|(id, _)| *id).collect();
+        let live: Vec<NodeId> = self.members().iter().map(|node| node.id).collect();
         for (namespace, roster) in self.namespaces.iter().zip(&self.rosters) {
             if namespace.has_roster {
                 let mut roster = roster.lock();
@@ -343,7 +465,7 @@ impl ClusterState {
             changed |= owners;
         }
         if changed {
-            for node in self.view().members() {
+            for node in self.members() {
                 node.generations.owners_changed();
             }
         }
@@ -401,27 +523,29 @@ impl ClusterState {
 
     /// `moved`: a partition whose master was changed by hand.
     fn rebuild(&self, forced: &BTreeMap<u16, NodeId>, moved: Option<u16>) {
-        let old = self.view();
-        let live: Vec<NodeId> = old.members.iter().map(|(id, _)| *id).collect();
         let held = self.held.load(Ordering::Relaxed);
-        let ids = if held { old.ownership.nodes() } else { &live[..] };
-        let view = View {
-            members: old.members.clone(),
-            ownership: Ownership::new(ids, forced, &self.racks),
-            cluster_key: old.cluster_key,
-            rebalanced: old.rebalanced,
-        };
-        // Nodes whose place was held, and that have not come back.
-        let lost = old.ownership.nodes().iter().filter(|id| !held && !live.contains(id));
-        let lost: Vec<Slot> = lost.map(|id| self.slot(*id)).collect();
-        self.replace(view, moved, |namespace, copies| {
-            for node in &lost {
-                copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records);
+        let mut lost = Vec::new();
+        let views = self.views().into_iter().map(|old| {
+            let live = old.ids();
+            let ids = if held { old.ownership.nodes() } else { &live[..] };
+            // Nodes whose place was held, and that have not come back.
+            let gone = old.ownership.nodes().iter().filter(|id| !held && !live.contains(id));
+            lost.extend(gone.map(|id| self.slot(*id)));
+            Arc::new(View {
+                members: old.members.clone(),
+                ownership: Ownership::new(ids, forced, &self.racks),
+                cluster_key: old.cluster_key,
+                rebalanced: old.rebalanced,
+            })
+        });
+        let views: Vec<_> = views.collect();
+        self.replace(views, moved, |namespace, _, sides| {
+            for copies in sides.iter_mut() {
+                for node in &lost {
+                    copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records);
+                }
             }
         });
-        for node in old.members() {
-            node.generations.owners_changed();
-        }
     }
 }
 
@@ -430,7 +554,7 @@ fn new_cluster_key() -> u64 {
     let mut bytes = [0; 8];
     // Without entropy the clock will do: the key only has to differ from the last one.
     if getrandom::fill(&mut bytes).is_err() {
-        bytes = crate::clock::now_ms().to_le_bytes();
+        bytes = clock::now_ms().to_le_bytes();
     }
     (u64::from_le_bytes(bytes) & 0xffff_ffff_ffff) | 1
 }

@@ -22,6 +22,10 @@ pub(super) enum Command {
     AddNode {},
     Master {
         partition: u16,
+        #[serde(default)]
+        namespace: Option<String>,
+        #[serde(default)]
+        seen_by: Option<String>,
     },
     SetMaster {
         partition: u16,
@@ -31,6 +35,10 @@ pub(super) enum Command {
     HoldPartitions {
         hold: bool,
     },
+    Split {
+        groups: Vec<Vec<String>>,
+    },
+    Heal {},
     Stats {
         node: String,
     },
@@ -40,7 +48,10 @@ pub(super) enum Command {
     UdfLog {},
     AdvanceClock {
         seconds: f64,
+        #[serde(default)]
+        node: Option<String>,
     },
+    ResetClocks {},
     Sweep {},
     SetReplicationLag {
         lag: Value,
@@ -59,6 +70,13 @@ pub(super) enum Command {
     SetDataLimit {
         namespace: String,
         bytes: u64,
+    },
+    SetDeviceLimit {
+        write_cache: Option<u64>,
+        #[serde(default)]
+        flush_rate: u64,
+        #[serde(default)]
+        node: Option<String>,
     },
     SetConditions(ConditionSettings),
     Conditions {

@@ -155,7 +155,7 @@ impl Injection {
             name => FaultAction::without_value(name).ok_or_else(|| {
                 Refusal::setting(format!(
                     "unknown fault {name:?}: delay, answer-delay, connect-delay, stall, drop-before, drop-after, truncate, \
-                     split, result, garbage, refuse, black-hole, black-hole-requests, black-hole-answers or reject-unowned \
+                     split, result, garbage, refuse, black-hole, black-hole-requests, black-hole-answers, black-hole-connects or reject-unowned \
                      expected"
                 ))
             })?,

@@ -22,19 +22,23 @@
 //! | `stop_nodes` | `nodes`: a list of ids | null |
 //! | `start_node` | `node` | null |
 //! | `add_node` | | a node: `id`, `address`, `tls_address` (or null), `live` |
-//! | `master` | `partition` | the id of its node, or null |
+//! | `master` | `partition`; `namespace` (default: the first), `seen_by` (a node; default: one of the first group) | the id of its node, or null |
 //! | `set_master` | `partition`, `node` (null: gives it back) | null |
 //! | `hold_partitions` | `hold` | null |
+//! | `split` | `groups`: lists of nodes that see each other; all others are one more group | null |
+//! | `heal` | | null, also if it is not split |
 //! | `stats` | `node` | the counts of [`NodeStats`](crate::NodeStats) |
 //! | `record_count` | `namespace` | a number |
 //! | `udf_log` | | a list of lines |
-//! | `advance_clock` | `seconds` | null |
+//! | `advance_clock` | `seconds` (negative: back); `node` (default: all) | null |
+//! | `reset_clocks` | | null |
 //! | `sweep` | | how many records have expired |
 //! | `set_replication_lag` | `lag` (a time); `node` (default: all) | null |
 //! | `set_migration_rate` | `rate`: records a second, null for all at once | null |
 //! | `migrate` | `records` | how many were moved |
 //! | `migrating` | `namespace` | how many partitions have records still to be moved |
 //! | `set_data_limit` | `namespace`, `bytes` (0: no limit) | null |
+//! | `set_device_limit` | `write_cache`: bytes, null for no limit; `flush_rate` 0: bytes a second; `node` (default: all) | null |
 //! | `set_conditions` | `service_time`, `in_service`, `latency`, `seed`; `node` (default: all) | null |
 //! | `conditions` | `node` | the same four |
 //! | `inject` | `action`, `value`, `on`, `set`, `key_prefix`, `digest`, `connection`, `skip`, `times`, `probability`; `node` (default: all) | `fault`: its number, `rule` |
@@ -55,7 +59,7 @@
 //! A time is a text such as `"80us"`, in the grammar of the command line, or a number of seconds. A service time can also be
 //! an object with times for kinds of requests (`"all"`: for those not named). Actions of faults, with their values: `delay` and
 //! `answer-delay`, `connect-delay` (seconds), `truncate` (bytes), `result` (a result code), `garbage` (bytes in hexadecimal), `stall`,
-//! `drop-before`, `drop-after`, `split`, `refuse`, `black-hole`, `black-hole-requests`, `black-hole-answers`, `reject-unowned`; see
+//! `drop-before`, `drop-after`, `split`, `refuse`, `black-hole`, `black-hole-requests`, `black-hole-answers`, `black-hole-connects`, `reject-unowned`; see
 //! [`FaultAction`](crate::faults::FaultAction). `digest` has 40 hexadecimal digits.
 //!
 //! The steps of a [schedule](crate::schedule) happen one after the other. `run` is a request; `after` is `{"requests":200}`, with `on`
@@ -77,7 +81,7 @@ mod fault;
 mod schedule;
 mod settings;
 
-use crate::{ClusterError, EmbeddedCluster, NodeId};
+use crate::{ClusterError, DeviceLimit, EmbeddedCluster, NodeId};
 use answer::{Refusal, node_json};
 use command::Command;
 use fault::Faults;
@@ -180,17 +184,25 @@ impl Running {
             }
             Command::StartNode { node } => done(cluster.start_node(node_id(&node)?)),
             Command::AddNode {} => Ok(node_json(&cluster.add_node()?)),
-            Command::Master { partition } => {
-                if usize::from(partition) >= crate::cluster::PARTITIONS {
-                    return Err(ClusterError::Setting(format!("partition {partition}: 0 to 4095 expected")).into());
-                }
-                Ok(cluster.master(partition).map_or(Value::Null, |id| id.to_string().into()))
+            Command::Master { partition, namespace, seen_by } => {
+                let seen_by = seen_by.as_deref().map(node_id).transpose()?;
+                let namespace = namespace.unwrap_or_else(|| cluster.first_namespace().to_owned());
+                let master = cluster.master_of(&namespace, partition, seen_by)?;
+                Ok(master.map_or(Value::Null, |id| id.to_string().into()))
             }
             Command::SetMaster { partition, node } => {
                 done(cluster.set_master(partition, node.as_deref().map(node_id).transpose()?))
             }
             Command::HoldPartitions { hold } => {
                 cluster.hold_partitions(hold);
+                Ok(Value::Null)
+            }
+            Command::Split { groups } => {
+                let ids = |group: &Vec<String>| group.iter().map(|node| node_id(node)).collect::<Result<Vec<_>, _>>();
+                done(cluster.split(&groups.iter().map(ids).collect::<Result<Vec<_>, _>>()?))
+            }
+            Command::Heal {} => {
+                cluster.heal();
                 Ok(Value::Null)
             }
             Command::Stats { node } => {
@@ -205,7 +217,14 @@ impl Running {
                 cluster.record_count(&namespace).map(Value::from).ok_or_else(unknown)
             }
             Command::UdfLog {} => Ok(cluster.udf_log().into()),
-            Command::AdvanceClock { seconds } => done(cluster.advance_clock(settings::clock(seconds)?)),
+            Command::AdvanceClock { seconds, node } => {
+                let node = node.as_deref().map(node_id).transpose()?;
+                done(cluster.shift_clock(node, settings::clock(seconds)?))
+            }
+            Command::ResetClocks {} => {
+                cluster.reset_clocks();
+                Ok(Value::Null)
+            }
             Command::Sweep {} => Ok(cluster.sweep().into()),
             Command::SetReplicationLag { lag, node } => {
                 let node = node.as_deref().map(node_id).transpose()?;
@@ -221,6 +240,11 @@ impl Running {
                 cluster.migrating(&namespace).map(Value::from).ok_or_else(unknown)
             }
             Command::SetDataLimit { namespace, bytes } => done(cluster.set_data_limit(&namespace, bytes)),
+            Command::SetDeviceLimit { write_cache, flush_rate, node } => {
+                let node = node.as_deref().map(node_id).transpose()?;
+                let limit = write_cache.map(|bytes| DeviceLimit::new(bytes).flush_rate(flush_rate));
+                done(cluster.set_device_limit(node, limit))
+            }
             Command::SetConditions(conditions) => {
                 let read = conditions.read()?;
                 let node = conditions.node.as_deref().map(node_id).transpose()?;

@@ -220,10 +220,12 @@ pub(super) fn duration(argument: &str, value: &Value) -> Result<Duration, Refusa
     }
 }
 
-/// How far a clock is to be put forward.
-pub(super) fn clock(seconds: f64) -> Result<Duration, Refusal> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Refusal::setting(format!("{seconds} s: a clock is put forward by 0 s to ten years")))
+/// How far a clock is to be moved, in milliseconds.
+pub(super) fn clock(seconds: f64) -> Result<i64, Refusal> {
+    let text = || Refusal::setting(format!("{seconds} s: a clock is moved by ten years at most"));
+    let moved = Duration::try_from_secs_f64(seconds.abs()).map_err(|_| text())?;
+    let millis = i64::try_from(moved.as_millis()).map_err(|_| text())?;
+    Ok(if seconds < 0.0 { -millis } else { millis })
 }
 
 fn conditions(

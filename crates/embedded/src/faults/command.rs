@@ -76,12 +76,12 @@ pub(crate) fn targets(node: &Arc<Node>, name: Option<&str>) -> Result<Vec<Arc<No
     let Some(name) = name else {
         return Ok(vec![Arc::clone(node)]);
     };
-    let view = node.cluster.view();
+    let members = node.cluster.members();
     if name == "all" {
-        return Ok(view.members().collect());
+        return Ok(members);
     }
     let id: NodeId = name.parse().map_err(|_| format!("bad 'node' {name:?}"))?;
-    let found = view.members().find(|member| member.id == id);
+    let found = members.into_iter().find(|member| member.id == id);
     found.map(|node| vec![node]).ok_or_else(|| format!("no live node {name}"))
 }
 

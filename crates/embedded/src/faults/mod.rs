@@ -1,6 +1,7 @@
 //! Faults on demand, per node.
 //!
 //! Where the hooks fire (all in `service`):
+//! * **connect**: `Faults::loses_connects` says whether a listener lets connects vanish.
 //! * **accept**: `Faults::next_connection` after a connection was accepted: it is reset at once, or served later.
 //! * **turn of a connection**: `Faults::black_hole` says whether requests are taken in, and answers sent.
 //! * **request**: `Faults::next_request` once per whole frame, before it is executed, in the order of the connection. The
@@ -128,6 +129,18 @@ impl fmt::Display for RequestFault {
     }
 }
 
+/// A thread that is told of changes.
+struct Told {
+    number: usize,
+    changed: Box<dyn Fn() + Send>,
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.number.fmt(f)
+    }
+}
+
 /// The faults of one node.
 #[derive(Debug)]
 pub(crate) struct Faults {
@@ -136,6 +149,8 @@ pub(crate) struct Faults {
     clears: AtomicU64,
     rules: rules::Rules,
     watches: Mutex<Vec<Arc<Watch>>>,
+    /// Who is told when rules change.
+    told: Mutex<Vec<Told>>,
     /// Connections that were accepted.
     connections: AtomicU64,
 }
@@ -148,6 +163,7 @@ impl Faults {
             clears: AtomicU64::new(0),
             rules: rules::Rules::new(seed),
             watches: Mutex::default(),
+            told: Mutex::default(),
             connections: AtomicU64::new(0),
         }
     }
@@ -202,18 +218,36 @@ impl Faults {
         let _watches = self.watches.lock();
         let id = self.rules.install(rule).ok_or("the node has too many fault rules")?;
         self.armed.store(true, Ordering::Relaxed);
+        self.tell_all();
         Ok(id)
+    }
+
+    /// Has a thread told of changes. It has a number of its own, and is listed once.
+    pub(crate) fn tell(&self, number: usize, changed: impl Fn() + Send + 'static) {
+        let mut told = self.told.lock();
+        if !told.iter().any(|told| told.number == number) {
+            told.push(Told { number, changed: Box::new(changed) });
+        }
+    }
+
+    fn tell_all(&self) {
+        self.told.lock().iter().for_each(|told| (told.changed)());
+    }
+
+    /// Whether connects to the node vanish.
+    pub(crate) fn loses_connects(&self) -> bool {
+        self.armed() && self.rules.lose_connects()
     }
 
     /// Takes a rule away; `false` if there is none with this id. Stalled connections go on when the last one goes.
     pub(crate) fn remove(&self, id: RuleId) -> bool {
-        match self.rules.remove(id) {
-            (removed, 0) => {
-                self.clear();
-                removed
-            }
-            (removed, _) => removed,
+        let (removed, left) = self.rules.remove(id);
+        if left == 0 {
+            self.clear();
+        } else {
+            self.tell_all();
         }
+        removed
     }
 
     /// How many requests a rule has struck; `None` if there is none with this id.
@@ -226,6 +260,7 @@ impl Faults {
         self.rules.clear();
         self.clears.fetch_add(1, Ordering::Relaxed);
         self.rearm();
+        self.tell_all();
     }
 
     /// Lets a schedule count requests from now on.

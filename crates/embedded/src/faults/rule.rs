@@ -56,6 +56,9 @@ pub enum Direction {
     Requests,
     /// From the node to clients: requests are executed, and their answers do not arrive.
     Answers,
+    /// What opens a connection: a client's connect hangs, until the rule goes and its system tries again (after 1, 3, 7, .. seconds).
+    /// Open connections are served. Only on Linux; it is not counted how many it strikes.
+    Connects,
 }
 
 impl FaultAction {
@@ -70,6 +73,7 @@ impl FaultAction {
             "black-hole" => Self::BlackHole(Direction::Both),
             "black-hole-requests" => Self::BlackHole(Direction::Requests),
             "black-hole-answers" => Self::BlackHole(Direction::Answers),
+            "black-hole-connects" => Self::BlackHole(Direction::Connects),
             "reject-unowned" => Self::RejectUnowned,
             _ => return None,
         })
@@ -216,6 +220,12 @@ impl FaultRule {
                     "a black hole holds until it is taken back: skip, times and probability do not apply".to_owned()
                 );
             }
+            FaultAction::BlackHole(Direction::Connects) if self.connection.is_some() => {
+                return Err("\"black-hole-connects\" is about all connects: they have no numbers yet".to_owned());
+            }
+            FaultAction::BlackHole(Direction::Connects) if !cfg!(target_os = "linux") => {
+                return Err("\"black-hole-connects\" works on Linux only".to_owned());
+            }
             FaultAction::RejectUnowned if about_records || self.connection.is_some() => {
                 return Err("\"reject-unowned\" can only be restricted to kinds of requests".to_owned());
             }
@@ -314,6 +324,7 @@ impl fmt::Display for FaultRule {
             FaultAction::BlackHole(Direction::Both) => f.write_str("black-hole"),
             FaultAction::BlackHole(Direction::Requests) => f.write_str("black-hole-requests"),
             FaultAction::BlackHole(Direction::Answers) => f.write_str("black-hole-answers"),
+            FaultAction::BlackHole(Direction::Connects) => f.write_str("black-hole-connects"),
             FaultAction::RejectUnowned => f.write_str("reject-unowned"),
         }?;
         self.write_conditions(f)
@@ -334,6 +345,7 @@ mod tests {
             (rule(FaultAction::Refuse).on(RequestKind::Read), "\"refuse;on=read\" is about connections"),
             (rule(FaultAction::ConnectDelay(Duration::ZERO)).set("a"), "is about connections"),
             (rule(FaultAction::BlackHole(Direction::Both)).times(1), "do not apply"),
+            (rule(FaultAction::BlackHole(Direction::Connects)).connection(1), "about all connects"),
             (rule(FaultAction::RejectUnowned).digest([0; 20]), "kinds of requests"),
             (rule(FaultAction::Stall).set([b'x'; 64]), "at most 63 bytes"),
             (rule(FaultAction::Stall).connection(0), "from 1"),

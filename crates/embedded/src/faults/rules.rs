@@ -161,13 +161,18 @@ impl Rules {
         let mut inner = self.inner.lock();
         for installed in &mut inner.rules {
             let FaultAction::BlackHole(direction) = installed.rule.action else { continue };
-            if installed.rule.is_about_connection(connection) {
+            if direction != Direction::Connects && installed.rule.is_about_connection(connection) {
                 installed.struck += u64::from(first);
-                hole.requests |= direction != Direction::Answers;
-                hole.answers |= direction != Direction::Requests;
+                hole.requests |= matches!(direction, Direction::Both | Direction::Requests);
+                hole.answers |= matches!(direction, Direction::Both | Direction::Answers);
             }
         }
         hole
+    }
+
+    pub(super) fn lose_connects(&self) -> bool {
+        let is_one = |i: &Installed| i.rule.action == FaultAction::BlackHole(Direction::Connects);
+        self.inner.lock().rules.iter().any(is_one)
     }
 
     pub(super) fn rejects_unowned(&self, kind: RequestKind) -> bool {

@@ -3,7 +3,6 @@
 use crate::clock;
 use crate::cluster::Node;
 use crate::command_line::{self, CommandLine, ParameterError, error};
-use std::time::Duration;
 
 /// Longest TTL, in seconds.
 const MAX_TTL: u64 = 315_360_000;
@@ -20,7 +19,7 @@ pub(super) fn evict(node: &Node, command: &CommandLine<'_>) -> String {
         Err(e) => return e.answer("ttl"),
         Ok(ttl) => match number(ttl) {
             ttl if ttl > MAX_TTL => return error(4, "ttl too big"),
-            ttl => clock::seconds(node.cluster.clock.now_ms() + ttl * 1000),
+            ttl => clock::seconds(node.now_ms() + ttl * 1000),
         },
     };
     if let Some(namespace) = namespace {
@@ -42,17 +41,32 @@ fn number(text: &str) -> u64 {
     u64::from_str_radix(&digits[..end], radix).unwrap_or(0)
 }
 
-/// `aerolane-clock[:advance=<time>]`: puts the cluster's clock forward; answers how many seconds it is ahead.
+/// `aerolane-clock[:advance=<time>]` or `[:back=<time>]`, with `;node=..` for the clock of one node: moves the cluster's clock;
+/// answers how many seconds that of the node that is asked is ahead.
 pub(super) fn clock(node: &Node, command: &CommandLine<'_>) -> String {
-    match command.get("advance") {
-        Err(ParameterError::Missing) => {}
-        Err(e) => return e.answer("advance"),
-        Ok(time) => match command_line::seconds(time) {
-            Some(seconds) if node.cluster.clock.advance(Duration::from_secs(seconds)) => {}
-            _ => return error(4, "bad 'advance' - seconds, with a unit if need be, up to ten years in all"),
+    let moved = match command.get("node") {
+        Err(ParameterError::Missing) => None,
+        Err(e) => return e.answer("node"),
+        Ok(name) => match node.cluster.members().into_iter().find(|member| member.name == name) {
+            Some(node) => Some(node),
+            None => return error(4, "bad 'node'"),
         },
+    };
+    for (name, sign) in [("advance", 1), ("back", -1)] {
+        match command.get(name) {
+            Err(ParameterError::Missing) => {}
+            Err(e) => return e.answer(name),
+            Ok(time) => {
+                let by_ms =
+                    command_line::seconds(time).and_then(|seconds| i64::try_from(seconds.checked_mul(1000)?).ok());
+                if !by_ms.is_some_and(|by| node.cluster.shift_clock(moved.as_deref(), sign * by)) {
+                    let wanted = "seconds, with a unit if need be, up to ten years in all";
+                    return error(4, &format!("bad '{name}' - {wanted}"));
+                }
+            }
+        }
     }
-    format!("ahead={}", node.cluster.clock.ahead_ms() / 1000)
+    format!("ahead={}", node.ahead_ms() / 1000)
 }
 
 /// `aerolane-sweep`: removes what has expired from all namespaces; answers how many records those were.

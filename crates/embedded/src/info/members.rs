@@ -42,7 +42,7 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
         "services-alternate" => join(&others(node), alternate),
         "services-alumni-reset" => "ok".to_owned(),
         "mesh" => {
-            let view = node.cluster.view();
+            let view = node.view();
             view.members().map(|member| member.address.to_string()).collect::<Vec<_>>().join(";")
         }
         "mcast" => error(4, "heartbeat is in multicast mode"),
@@ -61,7 +61,7 @@ fn join(nodes: &[Arc<Node>], address: impl Fn(&Node) -> SocketAddr) -> String {
 
 /// The other live nodes, by rising id.
 fn others(node: &Node) -> Vec<Arc<Node>> {
-    let mut list: Vec<_> = node.cluster.view().members().filter(|member| member.id != node.id).collect();
+    let mut list: Vec<_> = node.view().members().filter(|member| member.id != node.id).collect();
     list.reverse();
     list
 }
@@ -94,7 +94,7 @@ fn replicas(node: &Node, command: &CommandLine<'_>) -> String {
 
 /// One item per namespace, from its replication factor and that many bitmaps.
 fn maps(node: &Node, item: impl Fn(&Namespace, usize, &[String]) -> String) -> String {
-    let nodes = node.cluster.view().size();
+    let nodes = node.view().size();
     let items = node.cluster.namespaces.iter().map(|namespace| {
         let factor = node.cluster.replication_factor(namespace, nodes);
         let bitmaps: Vec<String> = bitmaps(node, namespace, factor).iter().map(|bits| BASE64.encode(bits)).collect();
@@ -107,7 +107,7 @@ fn maps(node: &Node, item: impl Fn(&Namespace, usize, &[String]) -> String) -> S
 fn bitmaps(node: &Node, namespace: &Namespace, factor: usize) -> Vec<[u8; BITMAP_BYTES]> {
     let mut maps = vec![[0; BITMAP_BYTES]; factor];
     for pid in 0..PARTITIONS as u16 {
-        let copies = namespace.copies(pid);
+        let copies = namespace.copies(node.slot, pid);
         for (map, owner) in maps.iter_mut().zip(copies.columns(factor)) {
             if owner == Some(node.slot) {
                 map[usize::from(pid) / 8] |= 0x80 >> (pid % 8);
@@ -124,7 +124,7 @@ pub(super) fn cluster_key(view: &View) -> String {
 
 /// The modules of the server's metadata service. Nothing is ever pending here, and nothing is kept by key.
 fn metadata(node: &Node) -> String {
-    let view = node.cluster.view();
+    let view = node.view();
     let principal = view.principal().map_or_else(|| "0".to_owned(), |id| id.to_string());
     let key = cluster_key(&view);
     let nodes = view.size();
@@ -136,7 +136,7 @@ fn metadata(node: &Node) -> String {
 }
 
 fn cluster_stable(node: &Node, command: &CommandLine<'_>) -> String {
-    let view = node.cluster.view();
+    let view = node.view();
     match command.get("size") {
         Err(ParameterError::Missing) => {}
         Err(e) => return e.answer("size"),
@@ -160,7 +160,7 @@ fn cluster_stable(node: &Node, command: &CommandLine<'_>) -> String {
     };
     let mut looked_at =
         node.cluster.namespaces.iter().filter(|namespace| wanted.is_none_or(|name| namespace.name == name));
-    if !ignores && looked_at.any(|namespace| namespace.unfinished() != (0, 0)) {
+    if !ignores && looked_at.any(|namespace| namespace.unfinished(Some(node.slot)) != (0, 0)) {
         return error(7, "unstable cluster");
     }
     cluster_key(&view)

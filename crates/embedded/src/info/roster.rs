@@ -23,7 +23,7 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
 
 /// Only the principal carries it out; without rosters there is nothing to carry out.
 fn recluster(node: &Node) -> String {
-    let view = node.cluster.view();
+    let view = node.view();
     if view.principal() != Some(node.id) && node.cluster.has_roster() {
         return "ignored-by-non-principal".to_owned();
     }
@@ -64,7 +64,7 @@ fn of_namespace(node: &Node, command: &CommandLine<'_>) -> String {
             };
             let (nodes, pending) = (shown(&roster.nodes), shown(&roster.pending));
             drop(roster);
-            let observed: Vec<NodeId> = node.cluster.view().members().map(|member| member.id).collect();
+            let observed: Vec<NodeId> = node.view().members().map(|member| member.id).collect();
             format!("roster={nodes}:pending_roster={pending}:observed_nodes={}", shown(&observed))
         }
     }

@@ -65,7 +65,7 @@ impl Held {
     fn count(node: &Node, namespace: &Namespace) -> Self {
         let mut held = Self::default();
         for pid in 0..PARTITIONS as u16 {
-            let mut copies = namespace.copies(pid);
+            let mut copies = namespace.copies(node.slot, pid);
             let Some((copy, master)) = copies.held(node.slot) else { continue };
             held.bytes += copy.bytes();
             *if master { &mut held.masters } else { &mut held.replicas } += copy.len() as u64;
@@ -79,9 +79,9 @@ impl Held {
 }
 
 fn of_node(node: &Node) -> String {
-    let view = node.cluster.view();
+    let view = node.view();
     let objects: u64 = node.cluster.namespaces.iter().map(|ns| Held::count(node, ns).records()).sum();
-    let migrating: usize = node.cluster.namespaces.iter().map(|ns| ns.unfinished().0).sum();
+    let migrating: usize = node.cluster.namespaces.iter().map(|ns| ns.unfinished(Some(node.slot)).0).sum();
     let counters = &node.counters;
     let opened = counters.connections_opened.load(Ordering::Relaxed);
     let closed = counters.connections_closed.load(Ordering::Relaxed);
@@ -90,6 +90,7 @@ fn of_node(node: &Node) -> String {
         ("cluster_size", view.size().to_string()),
         ("migrate_partitions_remaining", (2 * migrating).to_string()),
         ("cluster_key", cluster_key(&view)),
+        ("cluster_clock_skew_ms", node.cluster.links.skew_ms(node.slot).to_string()),
         ("cluster_generation", node.generations.cluster().to_string()),
         ("cluster_principal", principal.clone()),
         ("paxos_principal", principal),
@@ -108,11 +109,12 @@ fn of_node(node: &Node) -> String {
 }
 
 fn of_namespace(node: &Node, namespace: &Namespace) -> String {
-    let view = node.cluster.view();
+    let view = node.view();
     let held = Held::count(node, namespace);
     let factor = node.cluster.replication_factor(namespace, view.size());
-    let (migrating, unavailable) = namespace.unfinished();
+    let (migrating, unavailable) = namespace.unfinished(Some(node.slot));
     let mut values = HashMap::from([
+        ("clock_skew_stop_writes", namespace.stops_for_skew(node.slot).to_string()),
         ("stop_writes", namespace.stops_writes(node.slot).to_string()),
         ("unavailable_partitions", unavailable.to_string()),
         ("migrate_tx_partitions_remaining", migrating.to_string()),
@@ -122,7 +124,7 @@ fn of_namespace(node: &Node, namespace: &Namespace) -> String {
         ("objects", held.records().to_string()),
         ("master_objects", held.masters.to_string()),
         ("prole_objects", held.replicas.to_string()),
-        ("current_time", clock::seconds(node.cluster.clock.now_ms()).to_string()),
+        ("current_time", clock::seconds(node.now_ms()).to_string()),
         ("index_used_bytes", (held.records() * INDEX_ENTRY).to_string()),
         ("data_used_bytes", held.bytes.to_string()),
         ("migrate_fresh_partitions", PARTITIONS.to_string()),

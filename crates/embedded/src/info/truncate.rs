@@ -59,7 +59,7 @@ pub(super) fn undo(command: &CommandLine<'_>) -> String {
 fn bound(node: &Node, command: &CommandLine<'_>) -> Result<u64, String> {
     let text = match command.get("lut") {
         // This millisecond's writes are there, too.
-        Err(ParameterError::Missing) => return Ok(node.cluster.clock.now_ms() + 1),
+        Err(ParameterError::Missing) => return Ok(node.now_ms() + 1),
         Err(e) => return Err(e.answer("lut")),
         Ok(text) => text,
     };
@@ -72,7 +72,7 @@ fn bound(node: &Node, command: &CommandLine<'_>) -> Result<u64, String> {
     if before_ms == 0 {
         return Err(error(4, "would truncate to 0"));
     }
-    if before_ms > node.cluster.clock.now_ms() {
+    if before_ms > node.now_ms() {
         return Err(error(4, "would truncate in the future"));
     }
     Ok(before_ms)

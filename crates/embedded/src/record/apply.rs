@@ -41,8 +41,8 @@ pub(super) fn execute(
             Ok(site) => site,
             Err(code) => return RecordOutcome::unreached(code),
         };
-        if namespace.stops_writes(site.node()) {
-            return RecordOutcome::error(code::OUT_OF_SPACE);
+        if let Some(code) = namespace.refuses_writes(site.node()) {
+            return RecordOutcome::error(code);
         }
         if namespace.strong_consistency
             && let Some(outcome) = transaction::step(namespace, &mut site, request, now_ms)
@@ -255,7 +255,7 @@ fn encode(
         generation,
         set_id,
         void_time: ttl::void_time(&namespace.config, word, now, current.map(Record::void_time)),
-        last_update_ms: now_ms,
+        last_update_ms: current.map_or(now_ms, |record| now_ms.max(record.last_update_ms())),
         key,
         n_bins: record.bins.len() as u16,
     };

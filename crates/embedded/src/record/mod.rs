@@ -70,6 +70,9 @@ pub(crate) fn execute(
         };
     }
     if request.set == Some(MONITOR_SET) {
+        if let Err(code) = namespace.site(node, request.digest, Purpose::Write, false) {
+            return RecordOutcome::unreached(code);
+        }
         return transaction::execute_monitor(namespace, request, now_ms);
     }
     // Replicas answer only those who say that they can do with an older record.
@@ -104,8 +107,8 @@ fn perform(
     let outcome = if request.info2 & info2::WRITE != 0 {
         if request.info2 & info2::DELETE != 0 {
             delete::delete(namespace, partition, request, now_ms)
-        } else if namespace.stops_writes(partition.node()) {
-            Err(RecordOutcome::error(code::OUT_OF_SPACE))
+        } else if let Some(code) = namespace.refuses_writes(partition.node()) {
+            Err(RecordOutcome::error(code))
         } else {
             write::write(namespace, partition, request, now_ms, out)
         }
@@ -157,7 +160,7 @@ pub(crate) fn answer(
     let access = Access::of(record.info1, record.info2, record.udf.is_some());
     let permitted = admin::grants(request.node, request.session).and_then(|grants| {
         let set = record.set.unwrap_or_default();
-        admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set, request.now_ms)
+        admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set)
     });
     if let Err(code) = permitted {
         return refuse(code, out);

@@ -28,6 +28,9 @@ pub(super) fn read(
         .and_then(|()| ttl::read_touch(&namespace.config, request.record_ttl, record, now_ms))
         .and_then(|touch| Ok((touch, bins(namespace, request, record, now_ms, out)?)));
     let (touch, n_ops) = read.map_err(|code| metadata.with(code))?;
+    if touch.is_some() && namespace.stops_for_skew(partition.node()) {
+        return Err(metadata.with(code::FORBIDDEN));
+    }
     // What a transaction holds is not touched by reads.
     if let Some(void_time) = touch.filter(|_| partition.holder(request.digest).is_none()) {
         partition.touch(request.digest, void_time, now_ms);

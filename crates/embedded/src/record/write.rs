@@ -79,7 +79,8 @@ pub(super) fn write(
         generation: current.map_or(1, |record| next_generation(record.generation())),
         set_id,
         void_time: ttl::void_time(&namespace.config, request.record_ttl, now, current.map(Record::void_time)),
-        last_update_ms: now_ms,
+        // It never goes back, whatever the clock does.
+        last_update_ms: current.map_or(now_ms, |record| now_ms.max(record.last_update_ms())),
         key,
         n_bins: bins.len() as u16,
     };

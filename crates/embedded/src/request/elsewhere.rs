@@ -1,11 +1,11 @@
 //! Answers that are worked out on another thread, while the connection waits for them.
 
 use super::{Answered, Producer, Request};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// More than this waits for the connection before the work goes on.
+/// While more than this waits for the connection, the work rests.
 const PIPE_BOUND: usize = 256 * 1024;
 /// The connection is woken when there is something; this is for the case that it is not.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -21,21 +21,39 @@ impl std::fmt::Debug for Waking {
 }
 
 /// What goes from the work to the connection.
-#[derive(Debug, Default)]
-struct Pipe {
-    state: Mutex<Piped>,
-    taken: Condvar,
-}
+#[derive(Default)]
+pub(super) struct Pipe(Mutex<Piped>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Piped {
     bytes: Vec<u8>,
     /// When the bytes may leave, if not at once.
     not_before: Option<Instant>,
+    /// How the work goes on, if it rests until the bytes are taken.
+    resting: Option<Box<dyn FnOnce() + Send>>,
     /// Nothing more will come.
     over: bool,
     /// Nobody waits any more.
     abandoned: bool,
+}
+
+impl Pipe {
+    /// Goes on with the work now, or when the connection has taken what is there.
+    pub(super) fn when_taken(&self, goes_on: impl FnOnce() + Send + 'static) {
+        let mut piped = self.0.lock();
+        if piped.bytes.len() > PIPE_BOUND && !piped.abandoned {
+            piped.resting = Some(Box::new(goes_on));
+            return;
+        }
+        drop(piped);
+        goes_on();
+    }
+}
+
+/// The way from work to a connection: both ends.
+pub(super) fn pipe(waking: Waking) -> (Sender, Waiting) {
+    let pipe = Arc::<Pipe>::default();
+    (Sender { pipe: Arc::clone(&pipe), waking }, Waiting(pipe))
 }
 
 /// The work's side.
@@ -47,10 +65,7 @@ pub(crate) struct Sender {
 impl Sender {
     /// Hands whole frames over, to leave at this time if one is given; `false`: nobody waits for them any more.
     pub(crate) fn send(&self, bytes: &mut Vec<u8>, not_before: Option<Instant>) -> bool {
-        let mut piped = self.pipe.state.lock();
-        while piped.bytes.len() > PIPE_BOUND && !piped.abandoned {
-            self.pipe.taken.wait(&mut piped);
-        }
+        let mut piped = self.pipe.0.lock();
         if piped.bytes.is_empty() {
             std::mem::swap(&mut piped.bytes, bytes);
         } else {
@@ -62,30 +77,43 @@ impl Sender {
         (self.waking.0)();
         goes_on
     }
+
+    /// Whether nobody waits any more.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.pipe.0.lock().abandoned
+    }
+
+    pub(super) fn pipe(&self) -> Arc<Pipe> {
+        Arc::clone(&self.pipe)
+    }
 }
 
 impl Drop for Sender {
     /// However the work has ended.
     fn drop(&mut self) {
-        self.pipe.state.lock().over = true;
+        self.pipe.0.lock().over = true;
         (self.waking.0)();
     }
 }
 
 /// The connection's side.
-struct Waiting(Arc<Pipe>);
+pub(super) struct Waiting(Arc<Pipe>);
 
 impl Producer for Waiting {
     fn produce(&mut self, _now_ms: u64, out: &mut Vec<u8>) -> bool {
-        let mut piped = self.0.state.lock();
+        let mut piped = self.0.0.lock();
         out.append(&mut piped.bytes);
         piped.not_before = None;
-        self.0.taken.notify_one();
-        piped.over
+        let (over, resting) = (piped.over, piped.resting.take());
+        drop(piped);
+        if let Some(goes_on) = resting {
+            goes_on();
+        }
+        over
     }
 
     fn resume_at(&self) -> Option<Instant> {
-        let piped = self.0.state.lock();
+        let piped = self.0.0.lock();
         match piped.not_before {
             Some(at) => Some(at),
             None if piped.over || !piped.bytes.is_empty() => None,
@@ -96,22 +124,24 @@ impl Producer for Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.state.lock().abandoned = true;
-        self.0.taken.notify_one();
+        let mut piped = self.0.0.lock();
+        piped.abandoned = true;
+        let resting = piped.resting.take();
+        drop(piped);
+        // It holds the other end, which locks the pipe when it goes.
+        drop(resting);
     }
 }
 
 /// Has the answer to a request worked out on a thread of its node, from a copy of the request's body.
 pub(crate) fn elsewhere(request: &Request<'_>, work: impl FnOnce(&[u8], Sender) + Send + 'static) -> Answered {
-    let pipe = Arc::<Pipe>::default();
-    let sender = Sender { pipe: Arc::clone(&pipe), waking: request.session.waking.clone() };
+    let (sender, waiting) = pipe(request.session.waking.clone());
     let body = request.body.to_vec();
     request.node.workers.run(move || {
         // A connection that has gone while the request was in line does not want it carried out: it was not begun.
-        let wanted = !sender.pipe.state.lock().abandoned;
-        if wanted {
+        if !sender.is_abandoned() {
             work(&body, sender);
         }
     });
-    Answered::Stream(Box::new(Waiting(pipe)))
+    Answered::Stream(Box::new(waiting))
 }

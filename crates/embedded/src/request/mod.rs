@@ -2,10 +2,12 @@
 
 mod elsewhere;
 mod record;
+mod slices;
 mod transaction;
 
 pub(crate) use elsewhere::{Waking, elsewhere};
 pub(crate) use record::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall, field_error};
+pub(crate) use slices::{Slice, Sliced, stream, stream_elsewhere};
 pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
 
 use crate::admin::Grants;

@@ -38,7 +38,7 @@ pub(super) struct Aggregation {
 impl Aggregation {
     /// Starts an aggregation; the error is a result code.
     pub(super) fn start(node: Arc<Node>, query: QueryRequest, call: StreamCall, entry: Entry) -> Result<Self, u8> {
-        let slot = Slot::take().ok_or(code::FORBIDDEN)?;
+        let slot = Slot::take(&node).ok_or(code::FORBIDDEN)?;
         let (sender, frames) = sync_channel(QUEUE);
         let job = move || {
             let _slot = slot;
@@ -124,7 +124,7 @@ impl Walk<'_> {
             if self.entry.is_aborted() {
                 return None;
             }
-            let now_ms = self.node.cluster.clock.now_ms();
+            let now_ms = self.node.now_ms();
             let now = clock::seconds(now_ms);
             let Some(picked) = self.picked.pop() else {
                 let wanted = self.query.partitions.get(self.next)?;

@@ -10,10 +10,10 @@ use crate::record;
 use crate::request::{RecordRequest, TxnPart, UdfCall};
 use aerolane_wire::message::{Message, info2};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Jobs of this process that may run at a time.
+/// Jobs of a node that may run at a time.
 const MAX_JOBS: usize = 32;
 
 /// Stack of a job's thread: values and expressions are walked as deep as they are nested.
@@ -22,28 +22,26 @@ const STACK_SIZE: usize = 8 * 1024 * 1024;
 /// How often a job that waits for its rate looks whether it was aborted.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-static JOBS: AtomicUsize = AtomicUsize::new(0);
-
 /// Counts a job as long as it lives.
-pub(super) struct Slot;
+pub(super) struct Slot(Arc<Node>);
 
 impl Slot {
-    pub(super) fn take() -> Option<Self> {
-        let taken =
-            JOBS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |jobs| (jobs < MAX_JOBS).then_some(jobs + 1));
-        taken.is_ok().then_some(Self)
+    pub(super) fn take(node: &Arc<Node>) -> Option<Self> {
+        let one_more = |jobs| (jobs < MAX_JOBS).then_some(jobs + 1);
+        let taken = node.jobs.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+        taken.is_ok().then(|| Self(Arc::clone(node)))
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        JOBS.fetch_sub(1, Ordering::AcqRel);
+        self.0.jobs.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// Starts a job on a thread of its own; answers a result code. `body` is the message that asked for it.
 pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[u8]) -> u8 {
-    let Some(slot) = Slot::take() else {
+    let Some(slot) = Slot::take(&node) else {
         return code::FORBIDDEN;
     };
     let body = body.to_vec();
@@ -105,7 +103,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         if !node.owns(namespace, pid, true) {
             continue;
         }
-        let now = clock::seconds(node.cluster.clock.now_ms());
+        let now = clock::seconds(node.now_ms());
         let picked = selector.pick(pid, None, now).map(|(picked, _)| picked).unwrap_or_default();
         for Picked { digest, .. } in picked.iter().rev() {
             let copy = namespace.answering(node.slot, pid);
@@ -131,7 +129,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 txn: TxnPart::default(),
             };
             scratch.clear();
-            let outcome = record::execute(node.slot, namespace, &request, node.cluster.clock.now_ms(), &mut scratch);
+            let outcome = record::execute(node.slot, namespace, &request, node.now_ms(), &mut scratch);
             if outcome.code == code::OK { entry.answered(1) } else { entry.failed(1) }
         }
         entry.progress(usize::from(pid) + 1);

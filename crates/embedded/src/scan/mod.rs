@@ -18,7 +18,7 @@ pub(crate) use registry::{Queries, command};
 use crate::admin::{self, Access};
 use crate::cluster::Counters;
 use crate::code;
-use crate::request::{Answered, Request, error_answer};
+use crate::request::{Answered, Request, error_answer, stream};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, info3};
 use query::Run;
 use request::{Kind, QueryRequest};
@@ -36,7 +36,7 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
         };
         let grants = admin::grants(node, request.session)?;
         let set = query.set.as_deref().unwrap_or_default();
-        admin::permit_data(grants.as_deref(), access, query.namespace.name.as_bytes(), set, request.now_ms)?;
+        admin::permit_data(grants.as_deref(), access, query.namespace.name.as_bytes(), set)?;
         let entry = Queries::enter(node, &query, request.session.peer)?;
         Ok((query, entry))
     });
@@ -50,7 +50,7 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
     match query.kind {
         Kind::Foreground => {
             let mut run = Run::new(Arc::clone(node), query, entry);
-            if run.proceed(request.now_ms, out) { Answered::Done } else { Answered::Stream(Box::new(run)) }
+            if run.answer(request.now_ms, out) { Answered::Done } else { stream(request, run) }
         }
         Kind::Aggregation => {
             let call = query.udf.clone();

@@ -9,7 +9,7 @@ use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::exp::Expression;
 use crate::record;
-use crate::request::Producer;
+use crate::request::{Slice, Sliced};
 use crate::store::Record;
 use aerolane_wire::ResultCode;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, field, info1};
@@ -45,6 +45,8 @@ pub(super) struct Run {
     answered: u64,
     /// A pause, for the rate that the query asks for.
     resume_at: Option<Instant>,
+    /// The last slice got little done.
+    slow: bool,
 }
 
 impl Run {
@@ -52,7 +54,19 @@ impl Run {
         let selector = Selector::new(node.slot, &query);
         let left = query.max_records.unwrap_or(u64::MAX);
         let started = Instant::now();
-        Self { node, query, entry, next: 0, picked: Vec::new(), left, selector, started, answered: 0, resume_at: None }
+        Self {
+            node,
+            query,
+            entry,
+            next: 0,
+            picked: Vec::new(),
+            left,
+            selector,
+            started,
+            answered: 0,
+            resume_at: None,
+            slow: false,
+        }
     }
 
     /// Whether the query has to wait for the sake of its rate. Pauses are short, so that an aborted query ends soon.
@@ -68,15 +82,18 @@ impl Run {
     }
 
     /// Appends more of the answer; `true`: that was all.
-    pub(super) fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+    pub(super) fn answer(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
         let now = clock::seconds(now_ms);
         let start = out.len();
         let mut looked_at = 0;
         let mut frame = None;
         let first = self.answered;
+        self.slow = false;
         if self.pauses() {
             return false;
         }
+        let mut slice = Slice::begin();
+        let mut over = false;
         loop {
             if self.entry.is_aborted() {
                 close(&mut frame, out);
@@ -87,7 +104,9 @@ impl Run {
                 break;
             }
             let paced = self.answered > first && self.pauses();
-            if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL || paced {
+            if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL || paced || over {
+                // One with pauses has time.
+                self.slow = slice.was_slow() && self.query.records_per_second == 0;
                 close(&mut frame, out);
                 return false;
             }
@@ -104,9 +123,10 @@ impl Run {
                 };
                 self.picked = picked;
                 looked_at += looked;
+                over = slice.step();
             } else {
                 looked_at += RECORDS_PER_LOCK;
-                self.answer_some(now_ms, &mut frame, out);
+                over = self.answer_some(now_ms, &mut slice, &mut frame, out);
             }
         }
         close(&mut frame, out);
@@ -114,31 +134,32 @@ impl Run {
         true
     }
 
-    /// Answers some records of the present partition under one lock.
-    fn answer_some(&mut self, now_ms: u64, frame: &mut Option<usize>, out: &mut Vec<u8>) {
-        let Some(last) = self.picked.last() else { return };
+    /// Answers some records of the present partition under one lock; `true`: the slice is over.
+    fn answer_some(&mut self, now_ms: u64, slice: &mut Slice, frame: &mut Option<usize>, out: &mut Vec<u8>) -> bool {
+        let Some(last) = self.picked.last() else { return false };
         let pid = aerolane_wire::digest::partition_id(&last.digest);
         let Some(partition) = self.query.namespace.answering(self.node.slot, pid) else {
             // It has moved away meanwhile: the client asks its new owner for the rest.
             self.picked.clear();
             close(frame, out);
             unavailable(out, pid);
-            return;
+            return false;
         };
         let now = clock::seconds(now_ms);
         // It was found good when the query began; taking it apart costs little beside the records.
         let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
         let projection = self.query.projection.as_deref().and_then(|body| Message::decode(body).ok());
         let start = out.len();
-        let mut answered = 0;
+        let (mut answered, mut over) = (0, false);
         let most = match self.query.records_per_second {
             0 => RECORDS_PER_LOCK,
             rate => RECORDS_PER_LOCK.min(rate as usize),
         };
         for _ in 0..most {
-            if self.left == 0 || out.len() - start > BYTES_PER_CALL {
+            if over || self.left == 0 || out.len() - start > BYTES_PER_CALL {
                 break;
             }
+            over = slice.step();
             let Some(Picked { digest, place }) = self.picked.pop() else { break };
             // A record that has gone since is left out, or does not belong any more.
             let Some(record) = partition.find(&digest).filter(|r| self.selector.takes(r, now)) else { continue };
@@ -158,16 +179,21 @@ impl Run {
         Counters::add(&self.node.counters.query_records, answered);
         self.entry.answered(answered);
         self.answered += answered;
+        over
     }
 }
 
-impl Producer for Run {
-    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
-        self.proceed(now_ms, out)
+impl Sliced for Run {
+    fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+        self.answer(now_ms, out)
     }
 
-    fn resume_at(&self) -> Option<Instant> {
+    fn not_before(&self) -> Option<Instant> {
         self.resume_at
+    }
+
+    fn is_slow(&self) -> bool {
+        self.slow
     }
 
     fn hurry(&mut self) {

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// Finished queries that are remembered.
 const MAX_FINISHED: usize = 100;
-/// Queries of the whole cluster that may run at a time.
+/// Queries of a node that may run at a time.
 const MAX_ACTIVE: usize = 1024;
 
 /// All queries of a cluster.
@@ -63,7 +63,7 @@ impl Queries {
         if query.id != 0 && active.iter().chain(finished.iter()).any(|s| s.node == node.id && s.id == query.id) {
             return Err(code::PARAMETER);
         }
-        if active.len() >= MAX_ACTIVE {
+        if active.iter().filter(|status| status.node == node.id).count() >= MAX_ACTIVE {
             return Err(code::FORBIDDEN);
         }
         let status = Arc::new(Status {

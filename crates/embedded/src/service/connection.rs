@@ -6,7 +6,7 @@
 mod conditioned;
 
 use super::ListenerId;
-use super::dispatch::{coded_answer, dispatch, request_kind, service_kind};
+use super::dispatch::{coded_answer, dispatch, request_kind, service_kind, time_limit};
 use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::transport::Transport;
@@ -208,7 +208,7 @@ impl Connection {
     /// Does what can be done now, by the system's clock.
     pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
         self.queued = false;
-        let now_ms = now_ms + self.node.cluster.clock.ahead_ms();
+        let now_ms = self.node.shifted(now_ms);
         if self.node.conditions.version() != self.conditions {
             self.follow_conditions(false);
         }
@@ -557,6 +557,10 @@ impl Connection {
                 }
                 Entry::Now(end) if end > now => self.state = State::Occupied(end),
                 Entry::Now(_) => {}
+            }
+            if time_limit(frame).is_some_and(|limit| link.in_line > limit) {
+                // As a server does that comes to it too late.
+                fault.result_code.get_or_insert(code::TIMEOUT);
             }
         }
         let mut answer = Vec::new();

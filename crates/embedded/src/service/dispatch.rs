@@ -7,6 +7,7 @@ use crate::{admin, batch, code, info, record, scan};
 use aerolane_wire::compress::{compress, decompress};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::proto::{self, Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
+use std::time::Duration;
 
 /// Appends the answer to one frame.
 pub(crate) fn dispatch(frame_type: FrameType, request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
@@ -138,6 +139,13 @@ pub(super) fn request_kind(frame: Frame<'_>) -> RequestKind {
             Ok(_) => RequestKind::Read,
         },
     }
+}
+
+/// The time limit that a message asks for.
+pub(super) fn time_limit(frame: Frame<'_>) -> Option<Duration> {
+    let header = Some(frame.body).filter(|_| frame.header.frame_type == FrameType::Message);
+    let header = MessageHeader::decode(header?).ok()?;
+    (header.transaction_ttl != 0).then(|| Duration::from_millis(header.transaction_ttl.into()))
 }
 
 /// Appends an answer with a result code in the form that requests of this kind get.

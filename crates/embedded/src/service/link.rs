@@ -9,7 +9,7 @@ use crate::conditions::{Booking, NodeConditions, ServiceKind, Share};
 use aerolane_wire::WireErrorKind;
 use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Above this many bytes that were not served, nothing more is received (unless they are one large frame).
 const IN_BOUND: usize = 1024 * 1024;
@@ -40,6 +40,8 @@ pub(super) struct Link {
     head: Instant,
     /// When the request at the head is in service, if it waits for that.
     booking: Option<Booking>,
+    /// How long it waits, or the last one has waited, for a place among those in service.
+    pub(super) in_line: Duration,
     /// The connection is occupied until then.
     busy_until: Instant,
     /// When the client is to see the end of the connection.
@@ -58,6 +60,7 @@ impl Link {
             ended: false,
             head: now,
             booking: None,
+            in_line: Duration::ZERO,
             busy_until: now,
             close_at: None,
         };
@@ -148,7 +151,9 @@ impl Link {
         let booking = self.booking.take().unwrap_or_else(|| {
             let arrival = self.head.max(self.busy_until);
             let kind = if self.share.have_service { kind() } else { None };
-            kind.map_or(Booking { begin: arrival, end: arrival }, |kind| conditions.book(kind, arrival))
+            let booking = kind.map_or(Booking { begin: arrival, end: arrival }, |kind| conditions.book(kind, arrival));
+            self.in_line = booking.begin.saturating_duration_since(arrival);
+            booking
         });
         if booking.begin > now {
             self.booking = Some(booking);
@@ -295,7 +300,6 @@ mod tests {
     use crate::conditions::Conditions;
     use crate::random::Seed;
     use proptest::prelude::*;
-    use std::time::Duration;
 
     const MS: Duration = Duration::from_millis(1);
 

@@ -7,11 +7,13 @@ mod alarm;
 mod connection;
 mod dispatch;
 mod link;
+mod listener;
 mod outbox;
 mod thread;
 mod transport;
 
 #[cfg(feature = "tls")]
+pub(crate) use listener::BACKLOG;
 pub(crate) use transport::Transport;
 pub(crate) use transport::TransportFactory;
 

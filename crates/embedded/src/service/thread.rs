@@ -3,6 +3,7 @@
 use super::ListenerId;
 use super::alarm::Alarm;
 use super::connection::{Accepted, Connection, Turn};
+use super::listener::Listener;
 use super::transport::TransportFactory;
 use crate::clock;
 use crate::cluster::{Node, Seat};
@@ -44,6 +45,8 @@ pub(super) enum Command {
     Adopt { accepted: Accepted, transport: Option<TransportFactory> },
     /// A connection (by its key, which may be another's by now) has something to look at.
     Look(usize),
+    /// The faults of a node have changed: its listeners may have to follow.
+    FollowFaults,
     /// Close a listener, or its connections; the sender is dropped when that is done.
     Close { id: ListenerId, what: Close, ack: Sender<()> },
     /// Close everything and end the thread.
@@ -83,13 +86,6 @@ impl Mailbox {
         // It fails only if the thread's poll is gone; then nobody is to read the command.
         let _ = self.waker.wake();
     }
-}
-
-struct Listener {
-    id: ListenerId,
-    node: Arc<Node>,
-    socket: TcpListener,
-    transport: Option<TransportFactory>,
 }
 
 /// State of a service thread.
@@ -173,7 +169,7 @@ impl ServiceThread {
             match command {
                 Command::Listen { id, node, listener, transport, ack } => {
                     // The asker waits for the answer; if it is gone, so is its interest.
-                    let _ = ack.send(self.add_listener(Listener { id, node, socket: listener, transport }));
+                    let _ = ack.send(self.add_listener(Listener::new(id, node, listener, transport)));
                 }
                 Command::Adopt { accepted, transport } => {
                     self.adopt(accepted, transport.as_ref());
@@ -183,6 +179,7 @@ impl ServiceThread {
                         self.ready.push(key);
                     }
                 }
+                Command::FollowFaults => self.follow_faults(),
                 Command::Close { id, what, ack } => {
                     match what {
                         Close::Listener => self.listeners.retain(|_, l| l.id != id),
@@ -199,13 +196,25 @@ impl ServiceThread {
     fn add_listener(&mut self, mut listener: Listener) -> io::Result<()> {
         let entry = self.listeners.vacant_entry();
         self.poll.registry().register(&mut listener.socket, Token(entry.key() | LISTENER_BIT), Interest::READABLE)?;
+        let (mailboxes, index) = (Arc::clone(&self.mailboxes), self.index);
+        listener.node.faults.tell(index, move || mailboxes[index].send(Command::FollowFaults));
         entry.insert(listener);
+        self.follow_faults();
         Ok(())
     }
 
+    fn follow_faults(&mut self) {
+        let all: Vec<usize> = self.listeners.iter().map(|(key, _)| key).collect();
+        for key in all {
+            if self.listeners.get_mut(key).is_some_and(Listener::follow_faults) {
+                self.accept(key);
+            }
+        }
+    }
+
     fn accept(&mut self, key: usize) {
-        while let Some(listener) = self.listeners.get(key) {
-            match listener.socket.accept() {
+        while let Some(listener) = self.listeners.get_mut(key) {
+            match listener.accept() {
                 Ok((stream, peer)) => {
                     let (number, welcome) = listener.node.faults.next_connection();
                     if welcome.refused {

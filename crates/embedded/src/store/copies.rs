@@ -10,6 +10,7 @@ use super::{Partition, Record, Sets, Slot};
 use crate::code;
 use crate::index::Index;
 use crate::request::TxnId;
+use parking_lot::MappedMutexGuard;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -118,6 +119,11 @@ impl Copy {
     /// Forgets what a node has sent that has died before it arrived.
     pub(super) fn lose_from(&mut self, source: Slot) {
         self.waiting.retain(|image| image.source != source);
+    }
+
+    /// Forgets what nodes have sent that are none of these.
+    pub(super) fn lose_unless_from(&mut self, sources: &[Slot]) {
+        self.waiting.retain(|image| sources.contains(&image.source));
     }
 
     /// Forgets what is on its way.
@@ -248,7 +254,7 @@ impl Copies {
 
 /// A partition that a request works on: the copy that answers it, and the way from there to the replicas.
 pub(crate) struct Site<'a> {
-    copies: parking_lot::MutexGuard<'a, Copies>,
+    copies: MappedMutexGuard<'a, Copies>,
     sets: &'a Sets,
     links: &'a Links,
     at: usize,
@@ -273,7 +279,7 @@ impl<'a> Site<'a> {
 
     #[inline]
     pub(super) fn new(
-        mut copies: parking_lot::MutexGuard<'a, Copies>,
+        mut copies: MappedMutexGuard<'a, Copies>,
         sets: &'a Sets,
         links: &'a Links,
         node: Slot,
@@ -300,7 +306,11 @@ impl<'a> Site<'a> {
     #[inline]
     pub(crate) fn put_for(&mut self, digest: &[u8; 20], bytes: &[u8], txn: Option<TxnId>) {
         let sets = self.sets;
-        let apply = |copy: &mut Copy| copy.records.put_for(sets, digest, bytes, txn);
+        let devices = &self.links.devices;
+        let apply = |copy: &mut Copy| {
+            copy.records.put_for(sets, digest, bytes, txn);
+            devices.wrote(copy.node(), bytes.len());
+        };
         self.change(apply, || Change::Put(bytes.into(), *digest, txn));
     }
 

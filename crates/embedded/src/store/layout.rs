@@ -178,7 +178,8 @@ impl Record {
     /// Sets a new void time (a read that touches); the generation stays.
     pub(crate) fn touch(&mut self, void_time: u32, now_ms: u64) {
         self.bytes[24..28].copy_from_slice(&void_time.to_le_bytes());
-        self.bytes[28..36].copy_from_slice(&now_ms.to_le_bytes());
+        let last_update_ms = now_ms.max(self.last_update_ms());
+        self.bytes[28..36].copy_from_slice(&last_update_ms.to_le_bytes());
     }
 }
 

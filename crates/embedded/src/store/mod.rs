@@ -4,12 +4,15 @@
 //! allocation (see [`Record`]).
 //!
 //! * `copies`: a partition on all its nodes: who answers, and how writes reach the replicas
+//! * `sides`: the same while nodes do not see each other
 //! * `rebalance`: who holds it when nodes come or go
 //! * `migration`: how records move then, and how conflicts are resolved
-//! * `links`: how late writes reach each node
+//! * `links`: how late writes reach each node, who sees whom
+//! * `device`: how much each node's storage takes
 
 mod config;
 mod copies;
+mod device;
 mod layout;
 mod links;
 mod migration;
@@ -19,10 +22,12 @@ mod provisional;
 mod rebalance;
 mod scripts;
 mod sets;
+mod sides;
 mod sweep;
 
 pub(crate) use config::NamespaceConfig;
 pub(crate) use copies::{Copies, Purpose, Site};
+pub use device::DeviceLimit;
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
 pub(crate) use links::Links;
 pub(crate) use migration::AtomicConflict;
@@ -31,13 +36,16 @@ pub(crate) use monitors::{MONITOR_SET, Monitors, monitor_digest};
 pub(crate) use partition::Partition;
 pub(crate) use rebalance::Plan;
 pub(crate) use sets::{SetId, Sets};
+pub(crate) use sides::Sides;
 pub(crate) use sweep::{Eviction, Limits, Swept};
 
+use crate::code;
 use crate::index::Index;
 use crate::request::TxnId;
 use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -45,6 +53,9 @@ use std::time::Instant;
 /// A node among those that the cluster has had, by the order in which they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct Slot(pub(crate) u8);
+
+/// Clocks that are farther apart stop writes of records that can expire.
+const MAX_SKEW_MS: u64 = 40_000;
 
 /// One namespace: configuration, sets and records.
 #[derive(Debug)]
@@ -79,7 +90,7 @@ pub(crate) struct Namespace {
     pub(crate) scripts: scripts::Scripts,
     /// Counts the rebalances: in strong-consistency mode clients believe the map with the highest.
     pub(crate) regime: AtomicU32,
-    partitions: Box<[Mutex<Copies>]>,
+    partitions: Box<[Mutex<Sides>]>,
 }
 
 impl Namespace {
@@ -109,28 +120,56 @@ impl Namespace {
     #[cfg(test)]
     pub(crate) fn on_one_node(name: &str) -> Self {
         let namespace = Self::new(name);
-        let plan = Plan { succession: &[Slot(0)], factor: 1, strict: false, quorum: true, revive: false };
+        let plan = Plan { succession: &[Slot(0)], factor: 1, strict: false, quorum: true, revive: false, version: 1 };
         for id in 0..PARTITIONS as u16 {
-            namespace.copies(id).rebalance(&namespace.sets, &plan);
+            namespace.sides(id).of(0).rebalance(&namespace.sets, &plan);
         }
         namespace
     }
 
     /// Locks a partition (`id` is taken modulo 4096) on all nodes. Hold it briefly, and never two at a time.
     #[inline]
-    pub(crate) fn copies(&self, id: u16) -> MutexGuard<'_, Copies> {
+    pub(crate) fn sides(&self, id: u16) -> MutexGuard<'_, Sides> {
         self.partitions[usize::from(id) % self.partitions.len()].lock()
+    }
+
+    /// The same, on the nodes that a node sees.
+    #[inline]
+    pub(crate) fn copies(&self, node: Slot, id: u16) -> MappedMutexGuard<'_, Copies> {
+        // Asked under the lock, so that nobody sees a partition and a side of different times.
+        MutexGuard::map(self.sides(id), |sides| sides.of(self.links.side(node)))
     }
 
     /// Locks a partition for a request about a record that came to `node`. The error is a result code.
     #[inline]
     pub(crate) fn site(&self, node: Slot, digest: &[u8; 20], purpose: Purpose, resolve: bool) -> Result<Site<'_>, u8> {
-        let copies = self.copies(aerolane_wire::digest::partition_id(digest));
+        let copies = self.copies(node, aerolane_wire::digest::partition_id(digest));
         let mut site = Site::new(copies, &self.sets, &self.links, node, purpose)?;
         if resolve {
             site.resolve(self.conflict.load(), digest);
         }
         Ok(site)
+    }
+
+    /// Why a node takes no writes now, if so: a result code.
+    #[inline]
+    pub(crate) fn refuses_writes(&self, node: Slot) -> Option<u8> {
+        if self.links.devices.is_overloaded(node) {
+            Some(code::DEVICE_OVERLOAD)
+        } else if self.stops_for_skew(node) {
+            Some(code::FORBIDDEN)
+        } else if self.stops_writes(node) {
+            Some(code::OUT_OF_SPACE)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the clocks of the nodes that a node sees are too far apart for records that expire: as in the server, which
+    /// then writes and sweeps nothing.
+    #[inline]
+    pub(crate) fn stops_for_skew(&self, node: Slot) -> bool {
+        self.links.skew_ms(node) > MAX_SKEW_MS && self.config.nsup_period.load(Ordering::Relaxed) != 0
     }
 
     /// Whether a node has run out of room for records.
@@ -142,14 +181,16 @@ impl Namespace {
 
     /// Locks what a node answers for of a partition: as its master, or as a replica that is complete.
     pub(crate) fn answering(&self, node: Slot, id: u16) -> Option<MappedMutexGuard<'_, Partition>> {
-        let mut copies = self.copies(id);
+        let mut copies = self.copies(node, id);
         copies.settle(&self.sets, &self.links);
-        MutexGuard::try_map(copies, |copies| copies.answering(node)).ok()
+        MappedMutexGuard::try_map(copies, |copies| copies.answering(node)).ok()
     }
 
     /// Rolls a record that a transaction has left.
     pub(super) fn roll(&self, id: u16, digest: &[u8; 20], txn: TxnId, forward: bool) {
-        self.copies(id).roll(&self.sets, &self.links, digest, txn, forward);
+        for copies in self.sides(id).iter_mut() {
+            copies.roll(&self.sets, &self.links, digest, txn, forward);
+        }
     }
 
     /// Builds an index, as long as it is not dropped. Records that are written meanwhile are in it, too.
@@ -161,7 +202,7 @@ impl Namespace {
             if index.is_dropped() {
                 return;
             }
-            partition.index(&self.sets, index);
+            partition.iter_mut().for_each(|copies| copies.index(&self.sets, index));
             drop(partition);
             let percent = (done + 1) * 100 / self.partitions.len();
             index.progress(percent as u64, started.elapsed().as_millis() as u64);
@@ -172,35 +213,49 @@ impl Namespace {
     pub(crate) fn drop_index(&self, index: &Arc<Index>) {
         index.mark_dropped();
         for partition in &self.partitions {
-            partition.lock().drop_index(index);
+            partition.lock().iter_mut().for_each(|copies| copies.drop_index(index));
         }
     }
 
     /// Number of records, each counted once, expired ones that no sweep has removed yet included.
     pub(crate) fn record_count(&self) -> u64 {
-        self.partitions.iter().map(|p| p.lock().master_partition().map_or(0, Partition::len) as u64).sum()
+        let masters = |sides: &Sides| sides.iter().filter_map(Copies::master_partition).map(Partition::len).sum();
+        let count = |sides: &Sides| -> usize {
+            if !sides.are_several() {
+                return masters(sides);
+            }
+            let records = sides.iter().filter_map(Copies::master_partition).flat_map(Partition::iter);
+            records.map(|record| *record.digest()).collect::<HashSet<_>>().len()
+        };
+        self.partitions.iter().map(|p| count(&p.lock()) as u64).sum()
     }
 
     /// Removes the records last updated before `before_ms` (milliseconds since 2010), of one set or of all.
     pub(crate) fn truncate(&self, set: Option<SetId>, before_ms: u64) {
+        let keeps = |r: &Record| r.last_update_ms() >= before_ms || set.is_some_and(|set| r.set_id() != set);
         for partition in &self.partitions {
-            partition
-                .lock()
-                .retain(&self.sets, |r| r.last_update_ms() >= before_ms || set.is_some_and(|set| r.set_id() != set));
+            partition.lock().iter_mut().for_each(|copies| copies.retain(&self.sets, keeps));
         }
     }
 
     /// Number of records that transactions hold.
     pub(crate) fn provisional_count(&self) -> u64 {
         let count = |copies: &Copies| copies.master_partition().map_or(0, Partition::provisional_count) as u64;
-        self.partitions.iter().map(|p| count(&p.lock())).sum()
+        self.partitions.iter().map(|p| p.lock().iter().map(count).sum::<u64>()).sum()
     }
 
-    /// How many partitions records are still to be moved of, and how many are unavailable.
-    pub(crate) fn unfinished(&self) -> (usize, usize) {
-        let add = |(migrating, unavailable): (usize, usize), partition: &Mutex<Copies>| {
-            let copies = partition.lock();
-            (migrating + usize::from(copies.is_migrating()), unavailable + usize::from(copies.is_unavailable()))
+    /// How many partitions records are still to be moved of, and how many are unavailable: on any side, or on that of a node.
+    pub(crate) fn unfinished(&self, node: Option<Slot>) -> (usize, usize) {
+        let add = |(migrating, unavailable): (usize, usize), partition: &Mutex<Sides>| {
+            let mut sides = partition.lock();
+            let (moves, lacks) = match node {
+                Some(node) => {
+                    let copies = sides.of(self.links.side(node));
+                    (copies.is_migrating(), copies.is_unavailable())
+                }
+                None => (sides.iter().any(Copies::is_migrating), sides.iter().any(Copies::is_unavailable)),
+            };
+            (migrating + usize::from(moves), unavailable + usize::from(lacks))
         };
         self.partitions.iter().fold((0, 0), add)
     }
@@ -210,11 +265,12 @@ impl Namespace {
     pub(crate) fn migrate(&self, most: usize) -> (usize, bool) {
         let (mut moved, mut changed) = (0, false);
         for partition in &self.partitions {
-            let mut copies = partition.lock();
-            if copies.is_migrating() {
-                let (some, owners) = copies.migrate(&self.sets, &self.links, self.conflict.load(), most - moved);
-                moved += some;
-                changed |= owners;
+            for copies in partition.lock().iter_mut() {
+                if copies.is_migrating() {
+                    let (some, owners) = copies.migrate(&self.sets, &self.links, self.conflict.load(), most - moved);
+                    moved += some;
+                    changed |= owners;
+                }
             }
             if moved >= most {
                 break;

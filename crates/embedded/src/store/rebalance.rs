@@ -21,6 +21,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) quorum: bool,
     /// Whether partitions that have lost all copies may begin anew.
     pub(crate) revive: bool,
+    /// What copies are marked with that take part: higher than all before, and not given to another side of a split.
+    pub(crate) version: u32,
 }
 
 impl Plan<'_> {
@@ -96,7 +98,7 @@ impl Copies {
             self.list.iter().filter(same).map(Copy::node).min_by_key(|node| rank(*node)).unwrap_or(master.node());
         self.settle_to(sets, master);
 
-        self.version += 1;
+        self.version = plan.version;
         let mut duplicates = Vec::new();
         for copy in self.list.iter_mut().filter(|copy| copy.has_data()) {
             if copy.version == version {
@@ -119,7 +121,7 @@ impl Copies {
 
     /// No copy is there: the owners begin without records.
     fn begin_anew(&mut self, sets: &Sets, plan: &Plan<'_>) {
-        self.version += 1;
+        self.version = plan.version;
         self.add_owners(plan);
         for copy in self.list.iter_mut().filter(|copy| plan.owners().contains(&copy.node())) {
             copy.complete = true;

@@ -88,18 +88,18 @@ impl AddAssign for Swept {
 }
 
 impl Namespace {
-    /// Sweeps one partition on all nodes, with a pause for others after every thousand records; gives what was found on
-    /// each, the master first.
-    pub(crate) fn sweep(&self, partition: u16, limits: Limits) -> SmallVec<[(Slot, Swept); 2]> {
+    /// Sweeps one partition on all nodes, each by its own clock (`limits`), with a pause for others after every thousand
+    /// records; gives what was found on each, the master first.
+    pub(crate) fn sweep(&self, partition: u16, limits: impl Fn(Slot) -> Limits) -> SmallVec<[(Slot, Swept); 2]> {
         let mut found: SmallVec<[(Slot, Swept); 2]> = SmallVec::new();
         loop {
-            let mut copies = self.copies(partition);
-            copies.settle(&self.sets, &self.links);
+            let mut sides = self.sides(partition);
+            sides.iter_mut().for_each(|copies| copies.settle(&self.sets, &self.links));
             let mut goes_on = false;
-            for copy in &mut copies.list {
-                let removed = copy.records.sweep(&self.sets, limits, RECORDS_PER_TURN);
-                goes_on |= removed == RECORDS_PER_TURN;
+            for copy in sides.iter_mut().flat_map(|copies| &mut copies.list) {
                 let node = copy.node();
+                let removed = copy.records.sweep(&self.sets, limits(node), RECORDS_PER_TURN);
+                goes_on |= removed == RECORDS_PER_TURN;
                 let before = found.iter().find(|(slot, _)| *slot == node).map_or(0, |(_, swept)| swept.removed);
                 found.retain(|(slot, _)| *slot != node);
                 let (left, lasting) = (copy.records.len() as u64, copy.records.lasting());
@@ -109,7 +109,7 @@ impl Namespace {
                 return found;
             }
             // Whoever waits goes first.
-            MutexGuard::unlock_fair(copies);
+            MutexGuard::unlock_fair(sides);
         }
     }
 }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn sweep(namespace: &Namespace, id: u16, limits: Limits) -> Swept {
-        let found = namespace.sweep(id, limits);
+        let found = namespace.sweep(id, |_| limits);
         assert_eq!((found.len(), found[0].0), (1, Slot(0)));
         found[0].1
     }

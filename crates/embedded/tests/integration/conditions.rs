@@ -185,6 +185,27 @@ fn requests_in_line_are_not_executed_yet() {
 }
 
 #[test]
+fn a_request_that_waits_in_line_beyond_its_time_limit_is_not_executed() {
+    let cluster = cluster("service-time=write=300ms;in-service=1");
+    let (mut first, mut second) = (ready(&cluster), ready(&cluster));
+    let start = Instant::now();
+    first.send(&put(digest(1, 1), 1));
+    while cluster.record_count("test") != Some(1) {
+        assert!(start.elapsed() < GENEROUS);
+    }
+    let mut hasty = put(digest(2, 1), 1);
+    // Frame header 8; the time limit in milliseconds is the word at byte 14 of the message.
+    hasty[8 + 14..8 + 18].copy_from_slice(&1_u32.to_be_bytes());
+    second.send(&hasty);
+    let code = second.answer().unwrap().code;
+    // If the machine stands still for so long, there is no line.
+    assert!(code == 9 && cluster.record_count("test") == Some(1) || start.elapsed() >= 600 * MS);
+    hasty[8 + 14..8 + 18].copy_from_slice(&600_000_u32.to_be_bytes());
+    second.send(&hasty);
+    assert_eq!((first.answer().unwrap().code, second.answer().unwrap().code), (0, 0));
+}
+
+#[test]
 fn latency_is_paid_each_way() {
     let cluster = cluster("latency=50ms");
     let start = Instant::now();

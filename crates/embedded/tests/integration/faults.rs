@@ -7,6 +7,7 @@ use aerolane_wire::batch::RowHeader;
 use aerolane_wire::message::{MessageHeader, field, info1, op};
 use aerolane_wire::particle::Particle;
 use std::io::{ErrorKind, Write as _};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A batch that reads these records.
@@ -264,6 +265,48 @@ fn rows_of_a_batch_have_results_of_their_own() {
     assert_eq!(codes(), [0; 0]);
     let error = cluster.set_fault(None, &FaultRule::new(FaultAction::Split).on(RequestKind::BatchRow)).unwrap_err();
     assert!(error.to_string().contains("use the action \"result\""), "{error}");
+}
+
+/// A connect that hangs, and comes through when the rule is gone: the system sends its first packet again after a second.
+#[cfg(target_os = "linux")]
+#[test]
+fn connects_vanish_until_the_rule_goes() {
+    let cluster = EmbeddedCluster::builder().nodes(2).start().unwrap();
+    let nodes = cluster.nodes();
+    let mut open = Raw::connect(nodes[0].address);
+    assert_eq!(open.info("node"), nodes[0].id.to_string());
+    let rule = FaultRule::new(FaultAction::BlackHole(Direction::Connects));
+    let ids = cluster.set_fault(Some(nodes[0].id), &rule).unwrap();
+    // The thread that listens learns of it a moment later.
+    let begun = Instant::now();
+    let short = Duration::from_millis(200);
+    while TcpStream::connect_timeout(&nodes[0].address, short).is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+    for _ in 0..3 {
+        let error = TcpStream::connect_timeout(&nodes[0].address, short).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+    assert_eq!(open.info("node"), nodes[0].id.to_string(), "open connections are served");
+    assert_eq!(Raw::connect(nodes[1].address).info("node"), nodes[1].id.to_string());
+    let late = std::thread::spawn({
+        let address = nodes[0].address;
+        move || Raw::connect(address).info("node")
+    });
+    std::thread::sleep(short);
+    cluster.remove_fault(nodes[0].id, ids[0]).unwrap();
+    assert_eq!(late.join().unwrap(), nodes[0].id.to_string());
+    assert_eq!(Raw::connect(nodes[0].address).info("node"), nodes[0].id.to_string());
+    // A node that stops and starts meanwhile is as deaf as before.
+    cluster.set_fault(Some(nodes[0].id), &rule).unwrap();
+    cluster.stop_node(nodes[0].id).unwrap();
+    cluster.start_node(nodes[0].id).unwrap();
+    let begun = Instant::now();
+    while TcpStream::connect_timeout(&nodes[0].address, short).is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+    cluster.clear_faults();
+    assert_eq!(Raw::connect(nodes[0].address).info("node"), nodes[0].id.to_string());
 }
 
 #[test]

@@ -12,11 +12,13 @@ mod core_client;
 mod expiry;
 mod faults;
 mod indexes;
+mod limits;
 #[path = "../../../../tests/rust/common/patient.rs"]
 mod patient;
 mod replication;
 mod schedule;
 mod service;
+mod split;
 #[cfg(feature = "tls")]
 mod tls;
 mod transactions;

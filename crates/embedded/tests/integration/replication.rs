@@ -460,17 +460,21 @@ fn a_slow_node_delays_no_other() {
     assert_eq!(Raw::connect(nodes[0].address).info("node"), nodes[0].id.to_string(), "nor its own info");
 }
 
-#[test]
-fn scripts_that_run_long_delay_neither_other_nodes_nor_other_requests() {
+/// Registers a module `slow`.
+fn put_module(raw: &mut Raw, module: &str) {
     use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-    let cluster = builder(2).service_threads(1).start().unwrap();
-    let nodes = cluster.nodes();
-    let mut raws = open(&nodes);
-    let module = "function forever(rec) while true do end end";
     let content = BASE64.encode(module);
     let len = content.len();
     let put = format!("udf-put:filename=slow.lua;content={content};content-len={len};udf-type=LUA;");
-    assert_eq!(raws[0].info(&put), "ok");
+    assert_eq!(raw.info(&put), "ok");
+}
+
+#[test]
+fn scripts_that_run_long_delay_neither_other_nodes_nor_other_requests() {
+    let cluster = builder(2).service_threads(1).start().unwrap();
+    let nodes = cluster.nodes();
+    let mut raws = open(&nodes);
+    put_module(&mut raws[0], "function forever(rec) while true do end end");
     // Each takes a second of processor time, and four run at a time.
     let key = digest(7, 1);
     assert_eq!(raws[0].put(key, 1).unwrap().code, OK);
@@ -492,6 +496,70 @@ fn scripts_that_run_long_delay_neither_other_nodes_nor_other_requests() {
     let mut last = callers.pop().unwrap();
     last.timeout(Duration::from_millis(1));
     assert!(last.answer().is_err(), "scripts run on");
+}
+
+/// A list of so many numbers in no order, as it is stored.
+fn unordered(numbers: u16) -> Vec<u8> {
+    let mut list = vec![0xdc];
+    list.extend(numbers.to_be_bytes());
+    for n in 0..numbers {
+        list.push(0xcd);
+        list.extend(n.wrapping_mul(40_503).to_be_bytes());
+    }
+    list
+}
+
+#[test]
+fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_requests() {
+    let cluster = builder(2).service_threads(1).start().unwrap();
+    let nodes = cluster.nodes();
+    let mut raws = open(&nodes);
+    let (key, large) = (digest(7, 1), digest(8, 1));
+    let list = unordered(60_000);
+    raws[0].send(&write(large, |message| message.op(op::WRITE, b"l", Particle::List(&list)).unwrap()));
+    assert_eq!(raws[0].answer().unwrap().code, OK);
+    let rows = |count: u32, call: &'static [u8]| {
+        batch(count, MessageHeader::default(), |rows, n| {
+            rows.row(n, &large, &RowHeader::read(info1::READ, 0, 0), |row| {
+                row.field(field::NAMESPACE, b"test");
+                row.op(op::CDT_READ, b"l", Particle::Blob(call))
+            })
+        })
+    };
+    // `get_by_rank(value, 0)` sorts the list: some milliseconds a row, and thousands of rows.
+    let smallest = &[0x93, 21, 7, 0];
+    let slow = rows(4000, smallest);
+    let mut callers: Vec<Raw> = (0..12).map(|_| Raw::connect(nodes[0].address)).collect();
+    callers.iter_mut().for_each(|caller| caller.send(&slow));
+    for value_now in 1..50 {
+        for raw in &mut raws {
+            assert_eq!(raw.put(key, value_now).unwrap().code, OK);
+            assert_eq!(value(raw, key), Ok(value_now));
+            assert!(raw.info("replicas").starts_with("test:0,2,"));
+        }
+    }
+    let mut last = callers.pop().unwrap();
+    last.timeout(Duration::from_millis(1));
+    assert!(std::iter::repeat_with(|| last.messages()).take(100).any(|rows| rows.is_err()), "it goes on");
+    drop(callers);
+    // A shorter one is answered row by row, in its order.
+    raws[0].send(&rows(40, smallest));
+    let answers = raws[0].until_last();
+    assert_eq!(answers.len(), 41);
+    assert!(answers[..40].iter().all(|row| row.code == OK && row.bins[0].1 == 0_i64.to_be_bytes()));
+    // Whoever does not read what is 120 KB a row keeps no thread from scripts.
+    put_module(&mut raws[0], "function one(rec) return 1 end");
+    let sorted = rows(2000, &[0x93, 26, 7, 0]);
+    let mut deaf: Vec<Raw> = (0..8).map(|_| Raw::connect(nodes[0].address)).collect();
+    deaf.iter_mut().for_each(|caller| caller.send(&sorted));
+    for _ in 0..20 {
+        raws[0].send(&write(key, |message| {
+            message.field(field::UDF_PACKAGE, b"slow");
+            message.field(field::UDF_FUNCTION, b"one");
+            message.field(field::UDF_ARGUMENTS, &[0x90]);
+        }));
+        assert_eq!(raws[0].answer().unwrap().code, OK);
+    }
 }
 
 #[test]

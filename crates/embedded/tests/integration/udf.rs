@@ -462,3 +462,24 @@ fn background_calls_keep_to_their_rate_and_can_be_aborted() {
     ends(&mut raw, 79, "status=done(abandoned");
     assert!(begun.elapsed() < Duration::from_secs(4));
 }
+
+#[test]
+fn jobs_of_a_node_take_no_place_from_those_of_another() {
+    let cluster = cluster(2);
+    let nodes = cluster.nodes();
+    let mut raws: Vec<Raw> = nodes.iter().map(|node| Raw::connect(node.address)).collect();
+    assert_eq!(register(&mut raws[0], "m.lua", MODULE), "ok");
+    for n in 0..200_u16 {
+        put_n(&mut raws[0], digest(n * 13, 3), n.into());
+    }
+    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
+    let mut start = |at: usize, id: u64| -> u8 {
+        // A record a second: they last longer than the test.
+        raws[at].send(&job_at(header, "mark", &[0x91, 7], 2, id, 1));
+        raws[at].until_last()[0].code
+    };
+    let codes: Vec<u8> = (1..=33).map(|id| start(0, id)).collect();
+    assert_eq!((&codes[..32], codes[32]), (&[0; 32][..], 22), "32 at a time");
+    assert_eq!(start(1, 99), 0);
+    assert_eq!(raws[0].info("query-abort-all"), "number-of-queries-killed:32");
+}
