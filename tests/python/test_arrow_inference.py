@@ -1,6 +1,5 @@
 """Arrow columns whose types are those of the records."""
 
-import asyncio
 import contextlib
 import gc
 import json
@@ -323,7 +322,6 @@ async def test_in_asyncio(client, set_name):
     columns = ArrowColumns(schema_overrides={"v": pa.int64()}, misfits="null")
     found = pa.table(await client.batch_read([native.Key("test", set_name, "odd")], as_arrow=columns))
     assert found["v"].to_pylist() == [None]
-    await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize(
@@ -361,20 +359,19 @@ def test_arguments_of_streams(client, set_name):
     assert repr(ArrowColumns(key="id")) == "<ArrowColumns of the records' own bins, 1 further columns>"
 
 
-def test_frames(client, set_name):
-    keys = put(client, set_name, [EVERYTHING, EVERYTHING])
+@pytest.mark.parametrize("way", ["batch", "query"])
+def test_frames(client, set_name, way):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    for columns in (
-        client.batch_read_blocking(keys, as_arrow=True),
-        lambda: stream(client, set_name),
-    ):
-        made = columns if callable(columns) else lambda columns=columns: columns
-        frame = made().to_pandas()
-        assert isinstance(frame, pd.DataFrame) and frame["ints"].tolist() == [[1, 2]] * 2
-        frame = made().to_polars()
-        assert isinstance(frame, pl.DataFrame)
-        assert frame["who"].to_list() == [EVERYTHING["who"]] * 2 and frame["deep"].to_list() == [EVERYTHING["deep"]] * 2
-        assert frame.schema["ints"] == pl.List(pl.Int64)
+    keys = put(client, set_name, [EVERYTHING, EVERYTHING])
+
+    def columns():
+        return client.batch_read_blocking(keys, as_arrow=True) if way == "batch" else stream(client, set_name)
+
+    frame = columns().to_pandas()
+    assert isinstance(frame, pd.DataFrame) and frame["ints"].tolist() == [[1, 2]] * 2
+    frame = columns().to_polars()
+    assert isinstance(frame, pl.DataFrame) and frame.schema["ints"] == pl.List(pl.Int64)
+    assert frame["who"].to_list() == [EVERYTHING["who"]] * 2 and frame["deep"].to_list() == [EVERYTHING["deep"]] * 2
 
 
 def test_duckdb_reads_nested_columns(client, set_name):

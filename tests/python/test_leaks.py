@@ -223,6 +223,93 @@ async def test_frames_that_raised_errors_of_operations_are_gone(client, seeds, s
             assert witnesses_left(witnesses) == 0, how
 
 
+def builders_of(session, key, missing, bins, set_name):
+    """What is made with builders, by name: begun only, or to its end."""
+    keys, dataset = [key, missing], aerolane.DataSet.of("test", set_name)
+    return {
+        "query": lambda: session.query(key),
+        "upsert": lambda: session.upsert(key),
+        "put": lambda: session.upsert(key).put(bins),
+        "several": lambda: session.upsert(key).put(bins).query(missing),
+        "bin": lambda: session.upsert(key).bin("a"),
+        "write": lambda: session.upsert(key).put(bins).execute(),
+        "read": lambda: session.query(key).execute(),
+        "read of a missing record": lambda: session.query(missing).execute(),
+        "write that fails": lambda: session.update(missing).put(bins).execute(),
+        "failure in the stream": lambda: session.update(missing).put(bins).execute(aerolane.ErrorStrategy.IN_STREAM),
+        "refused": lambda: session.upsert(key).execute(),
+        "delete": lambda: session.delete(missing).execute(),
+        "first": lambda: session.query(key).first(),
+        "keys": lambda: session.query(keys).execute(),
+        "keys in turn": lambda: session.upsert(key).put(bins).query(key).execute(),
+        "none of the keys": lambda: session.query(key).partition(other_partition(key)).execute(),
+        "data set": lambda: session.query(dataset).execute(),
+    }
+
+
+def other_partition(key):
+    return native.PartitionFilter.by_id((key.partition_id + 1) % 4096)
+
+
+BUILDERS = list(builders_of(None, None, None, None, "x"))
+
+
+def counts_of(objects):
+    return [sys.getrefcount(item) for item in objects]
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_blocking_builders_let_go_at_once(seeds, set_name, name):
+    """Not with the next call: one that is made in passing must not keep a record's key, or a session, until then."""
+    with aerolane.SyncClient(seeds) as client:
+        session, (key, bins) = client.create_session(), key_and_bins(set_name)
+        missing = aerolane.Key("test", set_name, "missing")
+        session.put(key, bins)
+        call = builders_of(session, key, missing, bins, set_name)[name]
+        objects = [key, missing, session, *bins.values()]
+
+        def once():
+            with contextlib.suppress(aerolane.AerospikeError):
+                made = call()
+                if isinstance(made, aerolane.sync.RecordStream):
+                    made.collect()
+
+        once()
+        before = counts_of(objects)
+        for _ in range(3):
+            once()
+            assert counts_of(objects) == before
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+async def test_builders_keep_nothing(seeds, set_name, name):
+    async with aerolane.Client(seeds) as client:
+        session, (key, bins) = client.create_session(), key_and_bins(set_name)
+        missing = aerolane.Key("test", set_name, "missing")
+        await session.put(key, bins)
+        call = builders_of(session, key, missing, bins, set_name)[name]
+        objects = [key, missing, session, *bins.values()]
+
+        async def once():
+            with contextlib.suppress(aerolane.AerospikeError):
+                made = call()
+                if hasattr(made, "__await__"):
+                    made = await made
+                    if isinstance(made, aerolane.RecordStream):
+                        await made.collect()
+
+        async def some():
+            for _ in range(10):
+                await once()
+            # In its present turn the loop still holds the last one.
+            await asyncio.sleep(0)
+            gc.collect()
+            return counts_of(objects)
+
+        before = await some()
+        assert await some() == before
+
+
 def rss_kib():
     return resident() // 1024
 

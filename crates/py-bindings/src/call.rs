@@ -72,7 +72,8 @@ impl OwnedCall {
     }
 }
 
-/// What a call is part of, which makes something of its own out of the answer, and perhaps of a failure.
+/// What a call is part of, which makes something of its own out of the answer, and perhaps of a failure: objects that tell the
+/// garbage collector nothing, as their classes have no `__traverse__`.
 pub(crate) trait Outcome: Send + Sync {
     /// The result of an answer that was accepted: the body of a message.
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>>;

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
+use crate::instance::instance;
 use crate::key::{Key, check_names};
 
 /// A set of a namespace, which creates the keys of its records.
@@ -21,9 +22,9 @@ impl DataSet {
         (&self.namespace, self.set.as_deref().unwrap_or_default())
     }
 
-    /// A key of `Key`'s class, which checks all names and values.
     fn key<'py>(&self, identifier: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        identifier.py().get_type::<Key>().call1((&*self.namespace, self.names().1, identifier))
+        let (py, key) = (identifier.py(), Key::new(&self.namespace, self.set.as_deref(), identifier)?);
+        Ok(instance(py, || key)?.into_bound(py).into_any())
     }
 
     fn key_of_digest<'py>(&self, digest: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

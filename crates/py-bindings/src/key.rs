@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
 use crate::errors;
+use crate::instance::{Instance, prepare};
 use crate::small_bytes::SmallBytes;
 use crate::value::{self, Look, Refused};
 
@@ -50,6 +51,14 @@ pub(crate) struct Key {
     kind: u8,
     /// Fields of a request: namespace, set (if there is one), digest, user key (if it is known).
     fields: SmallBytes<100>,
+}
+
+impl Instance for Key {
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, _: Python<'_>) -> bool {
+        true
+    }
 }
 
 impl Key {
@@ -277,7 +286,7 @@ impl Key {
     #[new]
     #[pyo3(signature = (namespace, set, key))]
     #[inline]
-    fn new(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let set = set.unwrap_or_default();
         if key.is_exact_instance_of::<PyString>() {
             let key = value::utf8(key).map_err(|refused| refused.into_py(key.py(), "user key"))?;
@@ -457,5 +466,6 @@ fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Key>()
+    module.add_class::<Key>()?;
+    prepare::<Key>(module.py())
 }

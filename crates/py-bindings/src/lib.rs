@@ -15,7 +15,7 @@
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
-//! * [`door`], [`recycled`]: what makes frequent calls, and objects, cheap
+//! * [`door`], [`instance`], [`recycled`]: what makes frequent calls, and objects, cheap
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -52,6 +52,7 @@ mod fork;
 mod host;
 mod index;
 mod info;
+mod instance;
 mod key;
 mod logging;
 mod metrics;

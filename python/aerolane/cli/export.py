@@ -64,7 +64,8 @@ def export(
     try:
         with contextlib.ExitStack() as stack:
             interrupts = stack.enter_context(Interrupts())
-            sink = stack.enter_context(open_sink(out, file_format, columns, overwrite=overwrite))
+            sink = open_sink(out, file_format, columns, overwrite=overwrite)
+            stack.enter_context(sink)
             with interrupts.waiting:
                 cluster = stack.enter_context(connection.connect())
             progress = stack.enter_context(shown(None, quiet=silent))

@@ -117,12 +117,12 @@ impl Chain {
     fn task_policy(&self, context: &Context, task: &mut Task) -> Arc<WritePolicy> {
         let mut policy = context.background(&task.namespace);
         policy.base_policy.filter_expression =
-            task.segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
+            task.segment.filter.take().map(|filter| *filter).or_else(|| self.whole.default_filter());
         policy.records_per_second = task.records_per_second;
         if let Some(expiration) = task.segment.expiration {
             policy.expiration = expiration;
         }
-        if let Some(durable) = task.segment.durable_delete.or_else(|| self.default_durable_delete()) {
+        if let Some(durable) = task.segment.durable_delete.or_else(|| self.whole.default_durable_delete()) {
             policy.durable_delete = durable;
         }
         Arc::new(policy)

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use aerolane::ael::Version;
+use aerospike_core::Expiration;
 use aerospike_core::expressions::Expression;
-use aerospike_core::{Expiration, ReadPolicy, Txn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -16,6 +16,7 @@ use super::dataset::Query;
 pub(super) use super::link::Shared;
 use super::ops::Ops;
 use super::verb::Verb;
+use super::whole::{Defaults, Whole};
 use crate::ael;
 use crate::batch::rows::checked_key;
 use crate::errors;
@@ -55,9 +56,10 @@ impl Keys {
         }
     }
 
-    /// The first one, taken out.
-    pub(super) fn into_first(self) -> Py<Key> {
-        match self {
+    /// The first one, taken out; none is left.
+    #[inline]
+    pub(super) fn take_first(&mut self) -> Py<Key> {
+        match std::mem::replace(self, Self::Many(Vec::new())) {
             Self::One(key) => key,
             Self::Many(mut keys) => keys.swap_remove(0),
         }
@@ -124,6 +126,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    #[inline]
     pub(super) fn new(verb: Verb, keys: Keys) -> Self {
         Self {
             verb,
@@ -153,16 +156,6 @@ impl Segment {
     }
 }
 
-/// What holds for all operations of a chain that say nothing else.
-#[derive(Default)]
-pub(super) struct Defaults {
-    pub(super) filter: Option<Expression>,
-    pub(super) expiration: Option<Expiration>,
-    pub(super) durable_delete: Option<bool>,
-    /// How records are read, in place of what the behavior says.
-    pub(super) reads_by: Option<Arc<ReadPolicy>>,
-}
-
 /// Which of the keys of a query are read.
 #[derive(Default)]
 pub(super) struct Cut {
@@ -187,29 +180,10 @@ pub(super) enum Target {
     Background(Box<Task>),
 }
 
-/// The transaction of a chain.
-#[derive(Default)]
-pub(super) enum Membership {
-    /// That of its session.
-    #[default]
-    Session,
-    /// This one, or none.
-    Own(Option<Arc<Txn>>),
-}
-
-impl Membership {
-    /// Whether the chain says so itself.
-    pub(super) fn is_own(&self) -> bool {
-        matches!(self, Self::Own(_))
-    }
-}
-
 /// What a builder has been told.
 pub(crate) struct Chain {
     pub(super) target: Target,
-    /// `None`: nothing has been said for all operations.
-    defaults: Option<Box<Defaults>>,
-    pub(super) txn: Membership,
+    pub(super) whole: Whole,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
     cut: Option<Box<Cut>>,
@@ -281,20 +255,18 @@ pub(super) fn value_expression(value: &Bound<'_, PyAny>, oldest: Option<Version>
 
 impl Chain {
     /// A chain that begins with an operation on records.
+    #[inline]
     pub(super) fn of_keys(context: &Arc<Context>, verb: Verb, keys: Keys) -> Shared {
-        Self::of(context, Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) })
+        Shared::new(context, || Self::about(Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) }))
     }
 
     pub(super) fn of(context: &Arc<Context>, target: Target) -> Shared {
-        let chain = Self {
-            target,
-            defaults: None,
-            txn: Membership::Session,
-            fail_on_filtered_out: false,
-            include_missing_keys: false,
-            cut: None,
-        };
-        Shared::new(Arc::clone(context), chain)
+        Shared::new(context, || Self::about(target))
+    }
+
+    #[inline]
+    fn about(target: Target) -> Self {
+        Self { target, whole: Whole::default(), fail_on_filtered_out: false, include_missing_keys: false, cut: None }
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
@@ -303,32 +275,7 @@ impl Chain {
 
     /// What holds for all operations that say nothing else, to be changed.
     pub(super) fn defaults_mut(&mut self) -> &mut Defaults {
-        self.defaults.get_or_insert_default()
-    }
-
-    /// Whether each operation is as it says itself, in the transaction of the session.
-    pub(super) fn says_nothing(&self) -> bool {
-        self.defaults.is_none() && !self.txn.is_own()
-    }
-
-    /// The filter of operations that have none of their own.
-    pub(super) fn default_filter(&self) -> Option<Expression> {
-        self.defaults.as_ref()?.filter.clone()
-    }
-
-    /// How records are read, in place of what the behavior says.
-    pub(super) fn reads_by(&self) -> Option<&Arc<ReadPolicy>> {
-        self.defaults.as_ref()?.reads_by.as_ref()
-    }
-
-    /// When records expire of which an operation does not say it.
-    pub(super) fn default_expiration(&self) -> Option<Expiration> {
-        self.defaults.as_ref()?.expiration
-    }
-
-    /// Whether deletes leave a tombstone, if their operation does not say it.
-    pub(super) fn default_durable_delete(&self) -> Option<bool> {
-        self.defaults.as_ref()?.durable_delete
+        self.whole.defaults_mut()
     }
 
     /// The operation that is being described.
@@ -540,14 +487,6 @@ impl Chain {
         Ok(())
     }
 
-    /// The transaction of the chain.
-    pub(super) fn transaction<'a>(&'a self, context: &'a Context) -> Option<&'a Arc<Txn>> {
-        match &self.txn {
-            Membership::Session => context.txn.as_ref(),
-            Membership::Own(txn) => txn.as_ref(),
-        }
-    }
-
     /// For people.
     pub(super) fn describe(&self, class: &str) -> String {
         match &self.target {
@@ -574,12 +513,25 @@ impl Chain {
         }
     }
 
+    /// See [`Instance`](crate::instance::Instance).
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    pub(super) fn let_go(&mut self, py: Python<'_>) -> bool {
+        match &mut self.target {
+            Target::Taken => true,
+            Target::Keys { before, last } if before.is_empty() && matches!(last.keys, Keys::One(_)) => {
+                drop(last.keys.take_first().into_bound(py));
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// All that it was told, for a terminal: there is one only.
     pub(super) fn take(&mut self) -> Self {
         Self {
             target: std::mem::replace(&mut self.target, Target::Taken),
-            defaults: self.defaults.take(),
-            txn: std::mem::take(&mut self.txn),
+            whole: std::mem::take(&mut self.whole),
             fail_on_filtered_out: self.fail_on_filtered_out,
             include_missing_keys: self.include_missing_keys,
             cut: self.cut.take(),

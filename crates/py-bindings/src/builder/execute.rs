@@ -19,7 +19,7 @@ use aerospike_core::{
 use pyo3::prelude::*;
 
 use super::answers::Answers;
-use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
+use super::chain::{Chain, Keys, Projection, Segment, Shared, Target};
 use super::context::Context;
 use super::dataset::Query;
 use super::live::LiveRows;
@@ -29,6 +29,7 @@ use super::result::{Outcome, Row};
 use super::stream::{Chunks, Source};
 use super::surface::Surface;
 use super::verb::Verb;
+use super::whole::{Membership, Whole};
 use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
@@ -69,7 +70,7 @@ impl Gives {
     #[inline]
     fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
         if matches!(self, Self::Stream | Self::Live) {
-            return surface.stream(py, source);
+            return surface.stream(py, || source);
         }
         match source.take(&mut Vec::new()) {
             None if self == Self::First => Ok(py.None()),
@@ -127,21 +128,37 @@ pub(super) fn execute<S: Borrow<Shared>>(
             return surface.carry_out(py, core, single);
         }
         core.check_open(py)?;
-        let mut taken = chain.take();
+        let taken = chain.take();
         drop(chain);
-        if let Target::DataSet(query) = &taken.target {
-            return dataset(py, context, &taken, query, surface, gives);
-        }
-        if one && let Some((function, key, policy)) = taken.only_function(py, context) {
-            return apply(py, core, *function, key, policy, judge, surface, gives);
-        }
-        let several = several(py, context, taken, chained || gives == Gives::Live)?;
-        if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
-            let rows = LiveRows::begin(py, core, several, judge);
-            return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
-        }
-        surface.carry_out(py, core, several.command(judge, surface, gives))
+        // SAFETY: it is attached. `PyO3` may not have been told (`door`), and of these calls objects of Python are dropped.
+        unsafe { Python::attach_unchecked(|py| execute_many(py, context, taken, judge, surface, gives)) }
     })
+}
+
+/// Carries out what is not one request about one record.
+fn execute_many(
+    py: Python<'_>,
+    context: &Context,
+    mut chain: Chain,
+    judge: Judge,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Py<PyAny>> {
+    let core = &context.core;
+    if let Target::DataSet(query) = &chain.target {
+        return dataset(py, context, &chain, query, surface, gives);
+    }
+    if judge.one
+        && let Some((function, key, policy)) = chain.only_function(py, context)
+    {
+        return apply(py, core, *function, key, policy, judge, surface, gives);
+    }
+    let several = several(py, context, chain, judge.chained || gives == Gives::Live)?;
+    if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
+        let rows = LiveRows::begin(py, core, several, judge);
+        return surface.ready(py, surface.stream(py, || Source::Live(Arc::new(rows)))?);
+    }
+    surface.carry_out(py, core, several.command(judge, surface, gives))
 }
 
 /// What comes of a call about one record.
@@ -198,13 +215,18 @@ impl One {
 
 impl call::Outcome for One {
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
-        let outcome = match self.operate {
-            None => Outcome::Done,
-            Some(operate) => Outcome::Answered { body: body.into(), operate },
-        };
         // Only a failure is not for everybody to see.
-        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome };
-        self.gives.make(py, self.surface, Source::One(Some(row)))
+        let source = || {
+            let outcome = match self.operate {
+                None => Outcome::Done,
+                Some(operate) => Outcome::Answered { body: body.into(), operate },
+            };
+            Source::One(Some(Row { key: Some(key.clone_ref(py)), index: 0, outcome }))
+        };
+        match self.gives {
+            Gives::Stream | Gives::Live => self.surface.stream(py, source),
+            Gives::First | Gives::FirstOrRaise => self.gives.make(py, self.surface, source()),
+        }
     }
 
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
@@ -262,7 +284,7 @@ impl Projection {
     }
 }
 
-impl Chain {
+impl Whole {
     /// The policy of a read with what was said of it.
     fn read_policy(&self, context: &Context, segment: &mut Segment) -> Arc<ReadPolicy> {
         let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
@@ -337,18 +359,18 @@ fn single(
     surface: Surface,
     gives: Gives,
 ) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()> + use<>>> {
-    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, Target::Taken) else {
-        return Err(empty(py));
-    };
+    let Chain { target: Target::Keys { last: segment, .. }, whole, .. } = &mut *chain else { return Err(empty(py)) };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
     let core = &context.core;
     let policy = if verb.writes() {
-        PolicyRef::Write(core.writes_by(chain.write_policy(context, &mut segment)))
+        PolicyRef::Write(core.writes_by(whole.write_policy(context, segment)))
     } else {
-        PolicyRef::Read(core.reads_by(chain.read_policy(context, &mut segment)))
+        PolicyRef::Read(core.reads_by(whole.read_policy(context, segment)))
     };
-    let Segment { keys, ops, projection, .. } = segment;
-    let key = keys.into_first();
+    // Taken out of where they stand, one by one: the chain is large.
+    let (ops, projection) = (std::mem::take(&mut segment.ops), std::mem::take(&mut segment.projection));
+    let key = segment.keys.take_first();
+    chain.target = Target::Taken;
     let one = One { verb, operate, surface, gives };
     let outcome = Some(if judge.is_plain() {
         PartOf::Alike(&ALL[one.place()])
@@ -416,7 +438,7 @@ impl Chain {
             return None;
         };
         let key = segment.keys.first().clone_ref(py);
-        let policy = self.write_policy(context, &mut segment);
+        let policy = self.whole.write_policy(context, &mut segment);
         Some((function, key, policy))
     }
 }
@@ -469,11 +491,11 @@ fn several(py: Python<'_>, context: &Context, mut chain: Chain, exists_has_recor
     segments.push(last);
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().get().namespace();
-    let mut policy = context.batch(namespace, writes, chain.transaction(context));
-    if let Some(given) = chain.reads_by().filter(|_| !writes) {
+    let mut policy = context.batch(namespace, writes, chain.whole.transaction(context));
+    if let Some(given) = chain.whole.reads_by().filter(|_| !writes) {
         let base = &mut Arc::make_mut(&mut policy).base_policy;
         *base = given.base_policy.clone();
-        chain.join(context, base);
+        chain.whole.join(context, base);
     }
     let implicit = implicit(context, &chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
@@ -566,7 +588,7 @@ fn implicit(context: &Context, chain: &Chain, segments: &[Segment]) -> Option<Im
     /// Servers have transactions since then.
     const SINCE: Version = Version::new(8, 0, 0);
     let Context { core, behavior, .. } = context;
-    let outside = !chain.txn.is_own() && chain.transaction(context).is_none();
+    let outside = !chain.whole.txn.is_own() && chain.whole.transaction(context).is_none();
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let first = segments[0].keys.first().get();
     if !(outside && writes) || core.mode(first.namespace()) != Some(true) {
@@ -596,15 +618,15 @@ impl Chain {
         batch: &BatchPolicy,
         mut segment: Segment,
     ) -> aerolane::Result<(RawShape, Keys)> {
-        let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
+        let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.whole.default_filter());
         let single = context.write_of_batch(segment.keys.first().get());
         let durable_delete =
-            segment.durable_delete.or_else(|| self.default_durable_delete()).unwrap_or(single.durable_delete);
+            segment.durable_delete.or_else(|| self.whole.default_durable_delete()).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {
             None => (GenerationPolicy::None, 0),
             Some(generation) => (GenerationPolicy::ExpectGenEqual, generation),
         };
-        let (verb, expiration) = (segment.verb, self.expiration(&segment));
+        let (verb, expiration) = (segment.verb, self.whole.expiration(&segment));
         let keys = std::mem::replace(&mut segment.keys, Keys::Many(Vec::new()));
         let reading = BatchReadPolicy {
             read_touch_ttl: batch.base_policy.read_touch_ttl,
@@ -677,7 +699,7 @@ fn dataset(
     gives: Gives,
 ) -> PyResult<Py<PyAny>> {
     let core = &context.core;
-    if matches!(chain.txn, Membership::Own(Some(_))) {
+    if matches!(chain.whole.txn, Membership::Own(Some(_))) {
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
         return Err(errors::invalid_argument(py, text));
     }
@@ -685,7 +707,7 @@ fn dataset(
         let text = "with_write_operations() goes with execute_background_task(): a query that is executed only reads";
         return Err(errors::invalid_argument(py, text));
     }
-    let mut policy = query.policy(context.query(query.namespace()), chain.default_filter());
+    let mut policy = query.policy(context.query(query.namespace()), chain.whole.default_filter());
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.most().or(Some(1)),
@@ -711,7 +733,7 @@ fn dataset(
         let (chunk_size, limit) = (query.chunk_size, query.most());
         let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
             let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
-            surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
+            surface.stream(py, || Source::Records(Box::new(chunks.with(py, records))))
         })?;
         return surface.carry_out(py, core, twin);
     }

@@ -41,21 +41,35 @@ struct Counted {
 const LAYOUT: Layout = Layout::new::<Counted>();
 
 impl Shared {
+    /// `chain` makes it where it stays: it is large.
     #[inline]
-    pub(super) fn new(context: Arc<Context>, chain: Chain) -> Self {
+    pub(super) fn new(context: &Arc<Context>, chain: impl FnOnce() -> Chain) -> Self {
         let memory = recycled::take(LAYOUT).unwrap_or_else(|| {
             // SAFETY: the layout has a size.
             NonNull::new(unsafe { alloc(LAYOUT) }).unwrap_or_else(|| handle_alloc_error(LAYOUT))
         });
         let memory = memory.cast::<Counted>();
         let counted = memory.as_ptr();
-        // SAFETY: memory of this layout, and nobody's. Field by field, so that the chain is moved once.
+        // SAFETY: memory of this layout, and nobody's. (Should `chain` panic, it is lost.)
         unsafe {
             (&raw mut (*counted).references).write(AtomicUsize::new(1));
-            (&raw mut (*counted).link.context).write(context);
-            (&raw mut (*counted).link.chain).write(Mutex::new(chain));
+            (&raw mut (*counted).link.context).write(Arc::clone(context));
+            (&raw mut (*counted).link.chain).write(Mutex::new(chain()));
         }
         Self(memory)
+    }
+
+    /// See [`Instance`](crate::instance::Instance).
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    pub(super) fn let_go(&mut self, py: Python<'_>) -> bool {
+        if self.counted().references.load(Ordering::Acquire) != 1 {
+            return false;
+        }
+        // SAFETY: this is the only reference, so that nobody else can make one meanwhile.
+        let Link { context, chain } = &mut unsafe { self.0.as_mut() }.link;
+        // The session goes with its last reference, and has objects of Python.
+        Arc::strong_count(context) > 1 && chain.get_mut().let_go(py)
     }
 
     fn counted(&self) -> &Counted {

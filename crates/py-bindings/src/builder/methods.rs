@@ -23,7 +23,7 @@ macro_rules! row_methods {
             /// Makes the whole chain part of a transaction. `None` keeps it out of the session's transaction.
             fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
                 let txn = txn.map(|txn| txn.get().shared());
-                slf.get().with(slf.py(), "with_txn", |chain| chain.txn = Membership::Own(txn))?;
+                slf.get().with(slf.py(), "with_txn", |chain| chain.whole.txn = Membership::Own(txn))?;
                 Ok(slf)
             }
 

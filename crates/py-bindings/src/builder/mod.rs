@@ -3,7 +3,7 @@
 //! `session.upsert(key).put({..}).execute()`. A builder is checked with each call, and encodes what it is told at once; a
 //! terminal (`execute`, `first`, ..) sends that. See `docs/decisions/0021`.
 //!
-//! * [`verb`]: what can be done; [`chain`], [`link`]: what a builder has been told; [`ops`]: the operations in it, encoded
+//! * [`verb`]: what can be done; [`chain`], [`whole`], [`link`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`bin_target`]: the bin and the servers that an operation is for
 //! * [`rows`]: rows of a table as records
@@ -42,8 +42,11 @@ mod steps;
 mod stream;
 pub(crate) mod surface;
 pub(crate) mod verb;
+mod whole;
 
 use pyo3::prelude::*;
+
+use crate::instance::prepare;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -77,19 +80,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SyncRecordStream", py.get_type::<stream::SyncRecordStream>())?;
     module.add("ErrorStrategy", on_error::strategy(py)?)?;
     module.add("ErrorHandler", on_error::handler(py)?)?;
-    #[cfg(Py_GIL_DISABLED)]
-    recycle(py);
+    prepare::<surface::QueryBuilder>(py)?;
+    prepare::<surface::SyncQueryBuilder>(py)?;
+    prepare::<surface::WriteSegmentBuilder>(py)?;
+    prepare::<surface::SyncWriteSegmentBuilder>(py)?;
+    prepare::<stream::RecordStream>(py)?;
+    prepare::<stream::SyncRecordStream>(py)?;
     surface::doors(py)
-}
-
-/// Has the objects of calls made in memory that others have left.
-#[cfg(Py_GIL_DISABLED)]
-fn recycle(py: Python<'_>) {
-    use crate::recycled::recycle;
-    recycle::<surface::QueryBuilder>(py);
-    recycle::<surface::SyncQueryBuilder>(py);
-    recycle::<surface::WriteSegmentBuilder>(py);
-    recycle::<surface::SyncWriteSegmentBuilder>(py);
-    recycle::<stream::RecordStream>(py);
-    recycle::<stream::SyncRecordStream>(py);
 }

@@ -142,8 +142,15 @@ impl Judge {
     /// The failure is to be raised, or the handler has raised something.
     pub(super) fn admit(&self, py: Python<'_>, verb: Verb, row: Row) -> PyResult<Option<Row>> {
         match (self.verdict(verb, &row.outcome), &row.outcome, &self.on_error) {
-            (Verdict::LeaveOut, ..) => Ok(None),
-            (Verdict::Raise, Outcome::Failed(error), _) => Err(row.raised(py, error)),
+            (Verdict::LeaveOut, ..) => {
+                row.let_go(py);
+                Ok(None)
+            }
+            (Verdict::Raise, Outcome::Failed(error), _) => {
+                let error = row.raised(py, error);
+                row.let_go(py);
+                Err(error)
+            }
             (Verdict::Tell, Outcome::Failed(error), OnError::Handler(handler)) => {
                 let exception = row.raised(py, error).into_value(py);
                 handler.call1(py, (row.key, row.index, exception))?;

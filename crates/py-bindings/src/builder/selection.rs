@@ -175,7 +175,7 @@ pub(super) fn explain(py: Python<'_>, shared: &Shared, surface: Surface) -> PyRe
                 let text = "explain() is for queries of a data set: session.query(dataset); this one reads records by their keys";
                 return Err(errors::invalid_argument(py, text));
             };
-            let expression = query.filter_expression.as_deref().cloned().or_else(|| chain.default_filter());
+            let expression = query.filter_expression.as_deref().cloned().or_else(|| chain.whole.default_filter());
             (Arc::clone(&shared.context.core), query.wanted(&shared.context), query.index.clone(), expression)
         };
         let expression = expression.map(|expression| FilterExpression::from_core(py, &expression)).transpose()?;

@@ -19,6 +19,7 @@ use super::result::{RecordResult, Row};
 use super::surface::Surface;
 use crate::batch::results::raised;
 use crate::core::ClientCore;
+use crate::instance::Instance;
 use crate::query::recordset::Recordset;
 use crate::query::statement::Asked;
 use crate::query::{PartitionFilter, commands as query};
@@ -119,6 +120,18 @@ impl Results {
 
     pub(super) fn state(&self, py: Python<'_>) -> parking_lot::MutexGuard<'_, State> {
         self.0.lock_py_attached(py)
+    }
+
+    /// See [`Instance`].
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        let Source::One(row) = &mut self.0.get_mut().source else { return false };
+        let Some(Row { key, outcome, .. }) = row else { return true };
+        if let Some(key) = key.take() {
+            drop(key.into_bound(py));
+        }
+        matches!(outcome, super::result::Outcome::Done | super::result::Outcome::Answered { .. })
     }
 
     /// Refuses to begin once more.
@@ -325,6 +338,22 @@ pub(crate) struct RecordStream(pub(super) Results);
 /// stops them; writes that were sent before may still be executed.
 #[pyclass(frozen, name = "RecordStream", module = "aerolane.sync")]
 pub(crate) struct SyncRecordStream(pub(super) Results);
+
+impl Instance for RecordStream {
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        self.0.let_go(py)
+    }
+}
+
+impl Instance for SyncRecordStream {
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        self.0.let_go(py)
+    }
+}
 
 impl RecordStream {
     /// The operation of what `made` makes of the next result.

@@ -9,7 +9,7 @@ use pyo3::types::{PyString, PyTuple};
 use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
 use super::bin_target::BinTarget;
-use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
+use super::chain::{self, Chain, Cut, Keys, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
 use super::early::{self, early_chain, early_query, early_segment};
@@ -20,11 +20,13 @@ use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
+use super::whole::Membership;
 use super::{background, expiration, rows, selection};
 use crate::ael::IndexContext;
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::door::door;
+use crate::instance::{Instance, instance};
 use crate::key::Key;
 use crate::operation::BaseOperation;
 use crate::policy::enums::Named;
@@ -104,11 +106,10 @@ impl Surface {
 
     /// A stream of results.
     #[inline]
-    pub(super) fn stream(self, py: Python<'_>, source: Source) -> PyResult<Py<PyAny>> {
-        let results = Results::new(source);
+    pub(super) fn stream(self, py: Python<'_>, source: impl FnOnce() -> Source) -> PyResult<Py<PyAny>> {
         Ok(match self {
-            Self::Async => Py::new(py, RecordStream(results))?.into_any(),
-            Self::Sync => Py::new(py, SyncRecordStream(results))?.into_any(),
+            Self::Async => instance(py, || RecordStream(Results::new(source())))?.into_any(),
+            Self::Sync => instance(py, || SyncRecordStream(Results::new(source())))?.into_any(),
         })
     }
 }
@@ -238,6 +239,22 @@ macro_rules! builders {
             function: String,
         }
 
+        impl Instance for $query {
+            #[cfg(Py_GIL_DISABLED)]
+            #[inline]
+            fn let_go(&mut self, py: Python<'_>) -> bool {
+                self.chain.let_go(py)
+            }
+        }
+
+        impl Instance for $segment {
+            #[cfg(Py_GIL_DISABLED)]
+            #[inline]
+            fn let_go(&mut self, py: Python<'_>) -> bool {
+                self.chain.let_go(py)
+            }
+        }
+
         impl $function {
             /// Records that a function is applied to.
             pub(crate) fn of_keys(
@@ -323,6 +340,7 @@ macro_rules! builders {
 
         impl $query {
             /// A query of one record.
+            #[inline]
             pub(crate) fn of_key(context: &Arc<Context>, key: &Bound<'_, Key>) -> Self {
                 Self { chain: Chain::of_keys(context, Verb::Query, Keys::One(key.clone().unbind())) }
             }
@@ -391,21 +409,19 @@ macro_rules! builders {
 
         impl $segment {
             /// An operation on one record.
+            #[inline]
             pub(crate) fn of_key(context: &Arc<Context>, verb: Verb, key: &Bound<'_, Key>) -> Self {
                 Self { chain: Chain::of_keys(context, verb, Keys::One(key.clone().unbind())) }
             }
 
             /// Puts doors before what programs call most.
             fn doors(py: Python<'_>) -> PyResult<()> {
-                if Surface::$surface == Surface::Async {
-                    // A call that blocks lets go of its key.
-                    door!(py, $query::execute, |slf, on_error| {
-                        if on_error.is_some() { Ok(None) } else { at_once(slf.py(), &slf.get().chain) }
-                    })?;
-                    door!(py, $segment::execute, |slf, on_error| {
-                        if on_error.is_some() { Ok(None) } else { at_once(slf.py(), &slf.get().chain) }
-                    })?;
-                }
+                door!(py, $query::execute, |slf, on_error| {
+                    if on_error.is_some() { Ok(None) } else { plainly(slf.py(), &slf.get().chain, Surface::$surface) }
+                })?;
+                door!(py, $segment::execute, |slf, on_error| {
+                    if on_error.is_some() { Ok(None) } else { plainly(slf.py(), &slf.get().chain, Surface::$surface) }
+                })?;
                 door!(py, $segment::put, |slf, bins| {
                     let Some(bins) = bins else { return Ok(None) };
                     let ops = Ops::of_bins(bins)?;
@@ -777,9 +793,9 @@ macro_rules! builders {
     };
 }
 
-/// `execute()` of a builder for asyncio.
-fn at_once(py: Python<'_>, chain: &Shared) -> PyResult<Option<Py<PyAny>>> {
-    execute(py, || Ok(chain), None, Surface::Async, Gives::Stream).map(Some)
+/// `execute()` of a builder, without arguments.
+fn plainly(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Option<Py<PyAny>>> {
+    execute(py, || Ok(chain), None, surface, Gives::Stream).map(Some)
 }
 
 /// Puts doors before what programs call most.

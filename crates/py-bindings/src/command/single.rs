@@ -41,7 +41,10 @@ impl<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
         if self.call.policy.base().txn.is_some() {
             return in_transaction(core, self.call, self.encode)?.block(py, core);
         }
-        blocking::run(py, &core.raw, &self.call, self.encode)
+        let result = blocking::run(py, &core.raw, &self.call, self.encode);
+        // Here, where it is known that the thread is attached, if `PyO3` has not been told (`door`).
+        drop(self.call.key.into_bound(py));
+        result
     }
 }
 

@@ -13,16 +13,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-#[cfg(not(Py_GIL_DISABLED))]
-use ffi::PyObject_Free as free;
-
 use super::asyncio;
 use super::op::OpRef;
 use super::op::slots::{RETURN, arguments, attached, itself, method};
 use super::stop::{stop, stop_plainly};
 use super::work::Work;
-#[cfg(Py_GIL_DISABLED)]
-use crate::recycled::{free, object};
+use crate::recycled::object;
 
 const NAME: &CStr = c"aerolane._Item";
 const DOC: &CStr = c"The next item of a stream, which is there already: await it.";
@@ -43,23 +39,13 @@ pub(super) fn item(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
     debug_assert!(!kind.is_null(), "registered with the module");
     // SAFETY: `kind` is our type; what is allocated has room for an `Item`, whose header is filled in.
     unsafe {
-        let item = object(kind).cast::<Item>();
+        let item = object::<Item, false>(kind).cast::<Item>();
         if item.is_null() {
             return Err(PyErr::fetch(py));
         }
         (&raw mut (*item).value).write(value.into_ptr());
         Ok(Bound::from_owned_ptr(py, item.cast()).unbind())
     }
-}
-
-/// An object of our type, with its header filled in.
-///
-/// # Safety
-/// The type is alive.
-#[cfg(not(Py_GIL_DISABLED))]
-unsafe fn object(kind: *mut ffi::PyTypeObject) -> *mut ffi::PyObject {
-    // SAFETY: as the caller says.
-    unsafe { ffi::PyObject_New(kind) }
 }
 
 /// A new reference to the value.
@@ -138,7 +124,10 @@ unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
     unsafe {
         let kind = ffi::Py_TYPE(object);
         ffi::Py_DECREF((*object.cast::<Item>()).value);
-        free(object.cast());
+        #[cfg(Py_GIL_DISABLED)]
+        crate::recycled::free::<Item, false>(object.cast());
+        #[cfg(not(Py_GIL_DISABLED))]
+        ffi::PyObject_Free(object.cast());
         ffi::Py_DECREF(kind.cast());
     }
 }

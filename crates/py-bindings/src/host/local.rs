@@ -203,6 +203,7 @@ impl Local {
     #[inline]
     fn finish_work(&self, py: Python<'_>, token: Token, work: Work, result: PyResult<Py<PyAny>>) {
         let op = token.op.get();
+        let mut untold = false;
         let outcome = match work {
             Work::Many(mut many) => {
                 let index = token.index as usize;
@@ -218,12 +219,14 @@ impl Local {
                 results
             }
             Work::Entry(entry) => {
+                untold = entry.call.outcome.is_some();
                 self.recycle(entry);
                 result
             }
             Work::None | Work::Task(_) | Work::Later(..) => result,
         };
         match outcome {
+            Ok(result) if untold => token.op.resolve_untold(result),
             Ok(result) => token.op.resolve(result),
             Err(error) => token.op.reject(py, error),
         }

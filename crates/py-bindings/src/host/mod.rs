@@ -35,6 +35,8 @@ use held::Held;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
+#[cfg(Py_GIL_DISABLED)]
+pub(crate) use op::slots::attached;
 pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
 pub(crate) use task::Make;

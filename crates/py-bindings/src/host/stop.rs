@@ -50,13 +50,18 @@ mod recycled {
 
     use pyo3::ffi;
     use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
 
     use crate::recycled::{free, object};
+
+    use ffi::PyStopIterationObject as Stop;
 
     const NAME: &CStr = c"aerolane._StopIteration";
 
     /// The type object, made when the module is.
     static TYPE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
+    /// `()`: what such an exception was made with.
+    static ARGS: AtomicPtr<ffi::PyObject> = AtomicPtr::new(ptr::null_mut());
 
     /// Raises `StopIteration` with a value that is ours to give away. `None` raises nothing, which means the same to the
     /// interpreter.
@@ -71,15 +76,13 @@ mod recycled {
                 ffi::Py_DECREF(result);
                 return;
             }
-            let (kind, args) = (TYPE.load(Ordering::Relaxed), ffi::PyTuple_New(0));
-            let stop = if args.is_null() { ptr::null_mut() } else { object(kind).cast::<ffi::PyStopIterationObject>() };
+            let stop = object::<Stop, true>(TYPE.load(Ordering::Relaxed)).cast::<Stop>();
             if stop.is_null() {
-                ffi::Py_XDECREF(args);
                 ffi::Py_DECREF(result);
                 return;
             }
             (*stop).dict = ptr::null_mut();
-            (*stop).args = args;
+            (*stop).args = ffi::Py_NewRef(ARGS.load(Ordering::Relaxed));
             (*stop).notes = ptr::null_mut();
             (*stop).traceback = ptr::null_mut();
             (*stop).context = ptr::null_mut();
@@ -92,14 +95,19 @@ mod recycled {
     }
 
     unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
-        // SAFETY: the interpreter gives up an object of our type, which it knows no more; its base clears what it has.
+        // SAFETY: the interpreter gives up an object of our type, which it knows no more; its base clears what it has. Mostly that
+        // is what it was made with.
         unsafe {
             ffi::PyObject_GC_UnTrack(object.cast());
             let kind = ffi::Py_TYPE(object);
-            if let Some(clear) = (*ffi::PyExc_StopIteration.cast::<ffi::PyTypeObject>()).tp_clear {
+            let Stop { dict, args, notes, traceback, context, cause, value, .. } = *object.cast::<Stop>();
+            if [dict, notes, traceback, context, cause].iter().all(|more| more.is_null()) {
+                ffi::Py_XDECREF(args);
+                ffi::Py_XDECREF(value);
+            } else if let Some(clear) = (*ffi::PyExc_StopIteration.cast::<ffi::PyTypeObject>()).tp_clear {
                 clear(object);
             }
-            free(object.cast());
+            free::<Stop, true>(object.cast());
             ffi::Py_DECREF(kind.cast());
         }
     }
@@ -125,7 +133,7 @@ mod recycled {
         ];
         let mut spec = ffi::PyType_Spec {
             name: NAME.as_ptr().cast::<c_char>(),
-            basicsize: size_of::<ffi::PyStopIterationObject>() as c_int,
+            basicsize: size_of::<Stop>() as c_int,
             itemsize: 0,
             flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_GC | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION) as u32,
             slots: table.as_mut_ptr(),
@@ -135,6 +143,7 @@ mod recycled {
             Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&raw mut spec, ffi::PyExc_StopIteration))
         }?;
         TYPE.store(kind.into_ptr().cast(), Ordering::Release);
+        ARGS.store(PyTuple::empty(py).into_ptr(), Ordering::Release);
         Ok(())
     }
 }

@@ -13,6 +13,19 @@ use std::ptr::NonNull;
 #[cfg(Py_GIL_DISABLED)]
 pub(crate) use objects::{free, object, recycle};
 
+/// An object of a type of ours, with its header filled in, and null without memory. With a GIL Python has memory at hand itself.
+///
+/// # Safety
+/// A type that is alive. Its objects are laid out as `L`, are known to the garbage collector if `KNOWN` says so, and have nothing
+/// to tell it while they are not tracked.
+#[cfg(not(Py_GIL_DISABLED))]
+#[allow(clippy::extra_unused_type_parameters)] // as without the GIL
+#[inline]
+pub(crate) unsafe fn object<L, const KNOWN: bool>(of: *mut pyo3::ffi::PyTypeObject) -> *mut pyo3::ffi::PyObject {
+    // SAFETY: as the caller says.
+    unsafe { if KNOWN { pyo3::ffi::PyObject_GC_New(of) } else { pyo3::ffi::PyObject_New(of) } }
+}
+
 /// What a thread keeps.
 struct Kept {
     block: Option<Block>,

@@ -15,7 +15,7 @@
 //!   makes all classes such, and an object is tracked no more before its memory comes here. So neither freed memory is looked
 //!   into, nor an object before it is whole: objects made here are never tracked. They have nothing to tell but their class:
 //!   [`recycle`] takes no class that could break cycles. Memory of the two kinds is kept apart, as Python has it.
-//! * Weak references are cleared, and values dropped, before an object's memory comes here: this stands in the place of `tp_free`.
+//! * Values are dropped before an object's memory comes here. There are no weak references.
 //! * Memory may be freed by another thread than the one that allocated it, also after that has ended. It is given to Python by
 //!   attached threads only.
 //! * Interpreters have memory of their own; there is one only, as `PyO3` refuses to be imported into others.
@@ -24,14 +24,16 @@ use std::ffi::{c_ulong, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::{PyTypeInfo, ffi};
 
 use super::with_kept;
+use crate::host::attached;
+use crate::instance::{Instance, Object};
 
 /// Sizes come in steps of so many bytes: to these Python rounds them up.
 const STEP: usize = 8;
-/// How many steps: larger objects are made as ever.
+/// How many steps: memory of larger objects is not kept.
 const STEPS: usize = 48;
 /// Each of objects that the garbage collector does not know, and of those that it may.
 const KINDS: usize = 2 * STEPS;
@@ -166,40 +168,45 @@ unsafe fn keep_or_free(kind: usize, block: *mut c_void) {
     unsafe { if kind < STEPS { ffi::PyObject_Free(block) } else { ffi::PyObject_GC_Del(block) } }
 }
 
-/// The kind of memory that a type's objects have; `None`: not kept.
-///
-/// # Safety
-/// A type that is alive.
-unsafe fn kind_of(of: *mut ffi::PyTypeObject) -> Option<usize> {
-    // SAFETY: as the caller says.
-    let (size, is_known) = unsafe { ((*of).tp_basicsize, ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0) };
-    let steps = size.cast_unsigned().div_ceil(STEP);
-    (steps < STEPS).then_some(if is_known { STEPS + steps } else { steps })
+/// The kind of memory of objects of this size, which the garbage collector may know of, or does not.
+const fn kind_of(size: usize, is_known: bool) -> usize {
+    let steps = size.div_ceil(STEP);
+    assert!(steps < STEPS, "memory of objects of this size is not kept");
+    if is_known { STEPS + steps } else { steps }
 }
 
 /// An object of a type of ours, with its header filled in, and null without memory.
 ///
 /// # Safety
-/// A type that is alive, whose objects have nothing to tell the garbage collector.
-pub(crate) unsafe fn object(kind: *mut ffi::PyTypeObject) -> *mut ffi::PyObject {
-    // SAFETY: as the caller says.
-    unsafe { alloc(kind, 0) }
+/// A type that is alive. Its objects are laid out as `L`, are known to the garbage collector if `KNOWN` says so, and have nothing
+/// to tell it while they are not tracked.
+#[inline]
+pub(crate) unsafe fn object<L, const KNOWN: bool>(of: *mut ffi::PyTypeObject) -> *mut ffi::PyObject {
+    let kind = const { kind_of(size_of::<L>(), KNOWN) };
+    // SAFETY: a pointer is moved; memory of this kind, and nobody's.
+    unsafe {
+        match with_kept(|kept| kept.piles.0[kind].pop()) {
+            Some(Some(block)) => ffi::PyObject_Init(block.cast(), of),
+            _ => another(of, kind),
+        }
+    }
 }
 
-unsafe extern "C" fn alloc(of: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter allocates an object of a type that is alive.
+/// [`object`], where the thread has no memory for one.
+///
+/// # Safety
+/// As there; a kind of that type.
+#[cold]
+unsafe fn another(of: *mut ffi::PyTypeObject, kind: usize) -> *mut ffi::PyObject {
+    // SAFETY: as the caller says. What is allocated anew is tracked by then.
     unsafe {
-        if let Some(kind) = kind_of(of) {
-            // A pointer is moved.
-            let kept = with_kept(|kept| kept.piles.0[kind].pop()).flatten();
-            let left = || if LEFT.load(Ordering::Relaxed).is_null() { None } else { take_left(kind) };
-            if let Some(block) = kept.or_else(left) {
-                return ffi::PyObject_Init(block.cast(), of);
-            }
+        if !LEFT.load(Ordering::Relaxed).is_null()
+            && let Some(block) = take_left(kind)
+        {
+            return ffi::PyObject_Init(block.cast(), of);
         }
-        let object = ffi::PyType_GenericAlloc(of, items);
-        if !object.is_null() && ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0 {
-            // As the others: it is tracked by now.
+        let object = ffi::PyType_GenericAlloc(of, 0);
+        if !object.is_null() && kind >= STEPS {
             ffi::PyObject_GC_UnTrack(object.cast());
         }
         object
@@ -209,22 +216,42 @@ unsafe extern "C" fn alloc(of: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -
 /// Gives the memory of an object back.
 ///
 /// # Safety
-/// Of [`object`], or of a class that is recycled; nobody's any more, and not tracked. Its type is alive, and the thread attached.
-pub(crate) unsafe extern "C" fn free(object: *mut c_void) {
+/// Of [`object`], with the same layout; nobody's any more, and not tracked. Its type is alive, and the thread attached.
+#[inline]
+pub(crate) unsafe fn free<L, const KNOWN: bool>(object: *mut c_void) {
     // SAFETY: as the caller says.
+    unsafe { keep_or_free(const { kind_of(size_of::<L>(), KNOWN) }, object) }
+}
+
+/// What [`recycle`] puts into a class: `object.__new__` comes here.
+unsafe extern "C" fn alloc<T: Instance>(of: *mut ffi::PyTypeObject, _: ffi::Py_ssize_t) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter allocates an object of a class that was prepared.
+    unsafe { object::<Object<T>, true>(of) }
+}
+
+/// As above: the last reference is gone.
+unsafe extern "C" fn dealloc<T: Instance>(object: *mut ffi::PyObject) {
+    // SAFETY: an object of a class that was prepared, which nobody has any more, and which was never tracked; its value is dropped
+    // once. The reference to its type is its own.
     unsafe {
-        let of = ffi::Py_TYPE(object.cast());
-        match kind_of(of) {
-            Some(kind) => keep_or_free(kind, object),
-            None if ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0 => ffi::PyObject_GC_Del(object),
-            None => ffi::PyObject_Free(object),
+        let value = &raw mut (*object.cast::<Object<T>>()).value;
+        if (*value).let_go(Python::assume_attached()) {
+            value.drop_in_place();
+        } else {
+            attached((), |_| {
+                value.drop_in_place();
+                Ok(())
+            });
         }
+        let kind = ffi::Py_TYPE(object);
+        free::<Object<T>, true>(object.cast());
+        ffi::Py_DECREF(kind.cast());
     }
 }
 
 /// Has objects of a class made in memory that others have left. A class without subclasses, whose objects have nothing to tell
-/// the garbage collector: without `__clear__`.
-pub(crate) fn recycle<T: PyTypeInfo>(py: Python<'_>) {
+/// the garbage collector: without `__clear__`. Their layout has been looked at.
+pub(crate) fn recycle<T: Instance>(py: Python<'_>) {
     /// Objects of subclasses may be of another size, and with the others there is memory in front of the object.
     const OTHERS: c_ulong = ffi::Py_TPFLAGS_BASETYPE | ffi::Py_TPFLAGS_MANAGED_DICT | ffi::Py_TPFLAGS_MANAGED_WEAKREF;
     let kind = T::type_object_raw(py);
@@ -233,7 +260,7 @@ pub(crate) fn recycle<T: PyTypeInfo>(py: Python<'_>) {
     unsafe {
         assert_eq!(ffi::PyType_GetFlags(kind) & OTHERS, 0, "a class that is not to be recycled");
         assert!((*kind).tp_clear.is_none(), "a class that can be part of cycles");
-        (*kind).tp_alloc = Some(alloc);
-        (*kind).tp_free = Some(free);
+        (*kind).tp_alloc = Some(alloc::<T>);
+        (*kind).tp_dealloc = Some(dealloc::<T>);
     }
 }

@@ -30,6 +30,7 @@ use crate::dataset::DataSet;
 use crate::door::door;
 use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
+use crate::instance::instance;
 use crate::key::Key;
 use crate::txn::Txn;
 use crate::writer::{SyncWriter, TableArguments, Writer};
@@ -443,7 +444,7 @@ macro_rules! one_key {
         $(
             door!($py, $session::$name, |slf, key| {
                 let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
-                Ok(Some(Py::new(slf.py(), $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
+                Ok(Some(instance(slf.py(), || $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
             })?;
         )*
     };
@@ -605,7 +606,7 @@ macro_rules! begins {
             fn doors(py: Python<'_>) -> PyResult<()> {
                 door!(py, $session::query, |slf, key| {
                     let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
-                    Ok(Some(Py::new(slf.py(), $query::of_key(&slf.get().0.0, key))?.into_any()))
+                    Ok(Some(instance(slf.py(), || $query::of_key(&slf.get().0.0, key))?.into_any()))
                 })?;
                 one_key!(py, $session, $segment: upsert Upsert, insert Insert, update Update, replace Replace, delete Delete);
                 Ok(())

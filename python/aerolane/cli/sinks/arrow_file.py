@@ -35,6 +35,7 @@ class ArrowSink:
         self._names: list[str] = []
         self._schema: Any = None
         self._writer: Any = None
+        self._finished = False
         self.without_key = 0
 
     def options(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class ArrowSink:
         key_type = given.pop(self._columns.key, None)
         if key_type is not None and key_type not in _KEY_TYPES:
             raise usage(f"--type {self._columns.key}={key_type}: keys are {', '.join(_KEY_TYPES)}")
-        names = {"digest": ("digest", "utf8")} if self._columns.digest else {}
+        names: dict[str, Any] = {"digest": ("digest", "utf8")} if self._columns.digest else {}
         if self._columns.meta:
             names |= {"generation": "generation", "ttl": "ttl"}
         return {
@@ -67,10 +68,10 @@ class ArrowSink:
 
     def finish(self) -> None:
         """Writes the end, and gives the file its name. Raises as `write`."""
-        if self._writer is None:
-            self._begin(self._pyarrow.table({self._columns.key: self._pyarrow.nulls(0)}))
-        writer, self._writer = self._writer, None
-        writer.close()
+        # Without a record there are no columns yet.
+        self._begin(self._pyarrow.table({self._columns.key: self._pyarrow.nulls(0)}))
+        self._writer.close()
+        self._finished = True
         self._output.finish()
 
     def _begin(self, table: Any) -> None:
@@ -98,8 +99,8 @@ class ArrowSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._writer is not None:
-            # Not finished: the file goes away, but the writer complains if it is left open.
+        if self._writer is not None and not self._finished:
+            # The file goes away, but the writer complains if it is left open.
             with suppress(OSError, ValueError, self._pyarrow.ArrowException):
                 self._writer.close()
         self._output.close()

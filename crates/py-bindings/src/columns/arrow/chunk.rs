@@ -258,7 +258,6 @@ impl Chunk {
         let mut none = Reader::new(&[]);
         for (column, bin) in self.columns.iter_mut().zip(&schema.bins) {
             let value = match (bin.from, header) {
-                (From::Bin, _) => continue,
                 (From::Key, _) => match identity.key.split_first() {
                     Some((kind, bytes)) => Value::of_particle(*kind, bytes, &mut none)?,
                     None => continue,
@@ -273,12 +272,12 @@ impl Chunk {
                     None => continue,
                 },
                 (From::Generation, Some((generation, _))) => Value::Int(i64::from(generation)),
-                // Such columns are null for records that never expire.
-                (From::Ttl | From::Expiration, Some((_, 0))) | (_, None) => continue,
-                (From::Ttl, Some((_, expiration))) => Value::Int(seconds_left(expiration)),
-                (From::Expiration, Some((_, expiration))) => {
+                // 0: the record never expires.
+                (From::Ttl, Some((_, expiration @ 1..))) => Value::Int(seconds_left(expiration)),
+                (From::Expiration, Some((_, expiration @ 1..))) => {
                     Value::Int((CITRUSLEAF_EPOCH_UNIX_SECS + u64::from(expiration)).cast_signed())
                 }
+                _ => continue,
             };
             column.push(&bin.field, &value, &mut none, filling)?;
             if let Some(text) = &filling.misfit {

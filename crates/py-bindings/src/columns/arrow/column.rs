@@ -292,7 +292,10 @@ impl Column {
         let put = match &mut self.values {
             Values::Null => None,
             Values::Bits(bits) => match value {
-                Value::Bool(value) => Some(push_bit(bits, self.rows, *value)),
+                Value::Bool(value) => {
+                    push_bit(bits, self.rows, *value);
+                    Some(())
+                }
                 _ => None,
             },
             // They fit, with the sign that their column says.

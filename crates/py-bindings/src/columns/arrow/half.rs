@@ -21,7 +21,7 @@ pub(super) fn half(value: f64) -> u16 {
 }
 
 /// `bits` without its last `away` bits, rounded to the nearest, of two to the even one.
-const fn rounded(bits: u64, away: u32) -> u64 {
+fn rounded(bits: u64, away: u32) -> u64 {
     let (kept, rest, tie) = (bits >> away, bits & ((1 << away) - 1), 1 << (away - 1));
-    kept + (rest > tie || rest == tie && kept & 1 == 1) as u64
+    kept + u64::from(rest > tie || (rest == tie && kept & 1 == 1))
 }

@@ -209,6 +209,11 @@ impl OpRef {
         }
     }
 
+    /// [`resolve`](Self::resolve), with an object that tells the garbage collector nothing.
+    pub(super) fn resolve_untold(&self, result: Py<PyAny>) {
+        self.get().end(Status::Done, Some(Owned::from(result)));
+    }
+
     /// Sets the exception. Nothing happens if there is an outcome already.
     pub(super) fn reject(&self, py: Python<'_>, error: PyErr) {
         if self.get().end(Status::Failed, Some(Owned::from(error.into_value(py).into_any()))) {

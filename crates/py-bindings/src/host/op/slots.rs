@@ -32,7 +32,7 @@ pub(crate) fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -
 }
 
 /// As [`slot`], for bodies that may drop what holds `Py`s: those count on being told that the thread is attached.
-pub(in crate::host) fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
+pub(crate) fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
     // SAFETY: as in `slot`. At the interpreter's end, too, when `attach` would refuse.
     unsafe { Python::attach_unchecked(|_| slot(failed, body)) }
 }
