@@ -316,7 +316,7 @@ fn a_batch_write_that_was_sent_and_has_no_node_left_is_in_doubt() {
             let keys = (0_i64..).map(|id| Key::new("test", "s", Value::Int(id)).unwrap()).filter(owned);
             let keys: Vec<_> = keys.take(rows).collect();
             for kind in [RequestKind::Batch, RequestKind::Write] {
-                let late = FaultRule::new(FaultAction::AnswerDelay(Duration::from_mins(5))).on(kind);
+                let late = FaultRule::new(FaultAction::AnswerDelay(Duration::from_secs(300))).on(kind);
                 cluster.set_fault(None, &late).unwrap();
             }
             let write = |key: &Key| {

@@ -306,7 +306,7 @@ async fn a_batch_write_that_was_sent_and_has_no_node_left_is_looked_after() {
     let keys: Vec<_> = keys.take(3).collect();
     for commits in [true, false] {
         let txn = Arc::new(Txn::new());
-        cluster.set_fault(None, &rule(FaultAction::AnswerDelay(Duration::from_mins(5)), RequestKind::Batch)).unwrap();
+        cluster.set_fault(None, &rule(FaultAction::AnswerDelay(Duration::from_secs(300)), RequestKind::Batch)).unwrap();
         let put = operations::put(&as_bin!("v", 1));
         let row = |key: &Key| BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [put.clone()]);
         let mut rows: Vec<_> = keys.iter().map(row).collect();

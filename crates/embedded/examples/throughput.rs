@@ -1,13 +1,15 @@
 //! How fast the embedded cluster is: pipelined reads and writes over loopback, with the CPU time that the service
 //! threads spend per operation.
 //!
-//! `cargo run --release --example throughput -p aerolane-embedded -- [seconds] [service threads] [connections] [depth] [read percent]`
+//! `cargo run --release --example throughput -p aerolane-embedded -- [seconds] [service threads] [connections] [depth] [read percent] [nodes]`
+//!
+//! With several nodes records have two copies, and requests go to the masters.
 //!
 //! The clients run in this process and cost CPU themselves, so operations per second are bounded by the machine; the
 //! figure to look at is "operations per second and core", 1 / (CPU time of the service threads per operation).
 
-use aerolane_embedded::EmbeddedCluster;
-use aerolane_wire::digest::digest_integer;
+use aerolane_embedded::{EmbeddedCluster, NodeId};
+use aerolane_wire::digest::{digest_integer, partition_id};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::Particle;
 use std::io::{Read, Write};
@@ -24,6 +26,7 @@ struct Settings {
     connections: usize,
     depth: usize,
     read_percent: u64,
+    nodes: usize,
 }
 
 fn settings() -> Result<Settings, std::num::ParseIntError> {
@@ -35,6 +38,7 @@ fn settings() -> Result<Settings, std::num::ParseIntError> {
         connections: get(2, 4) as usize,
         depth: get(3, 32).max(1) as usize,
         read_percent: get(4, 50),
+        nodes: get(5, 1).max(1) as usize,
     })
 }
 
@@ -55,10 +59,17 @@ fn request(out: &mut Vec<u8>, key: u64, read: bool) {
     message.finish().expect("a small message");
 }
 
+/// The keys whose records a node masters.
+fn mastered(cluster: &EmbeddedCluster, node: NodeId) -> Vec<u64> {
+    let master = |key: &u64| cluster.master(partition_id(&digest_integer(SET, *key as i64)));
+    (0..KEYS).filter(|key| master(key) == Some(node)).collect()
+}
+
 /// Sends bursts of `depth` requests and waits for their answers. Bursts are built beforehand, so that the client costs
 /// as little as it can.
 fn client(
     address: SocketAddr,
+    keys: &[u64],
     settings: &Settings,
     seed: u64,
     stop: &AtomicBool,
@@ -75,7 +86,8 @@ fn client(
         .map(|_| {
             let mut burst = Vec::new();
             for _ in 0..settings.depth {
-                request(&mut burst, random() % KEYS, random() % 100 < settings.read_percent);
+                let key = keys[random() as usize % keys.len()];
+                request(&mut burst, key, random() % 100 < settings.read_percent);
             }
             burst
         })
@@ -125,16 +137,18 @@ fn service_cpu() -> Duration {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = settings()?;
-    let cluster = EmbeddedCluster::builder().nodes(1).namespace("test").service_threads(settings.threads).start()?;
-    let address = cluster.nodes()[0].address;
-    load(address)?;
+    let builder = EmbeddedCluster::builder().nodes(settings.nodes).namespace("test");
+    let cluster = builder.service_threads(settings.threads).start()?;
+    let nodes: Vec<_> = cluster.nodes().iter().map(|node| (node.address, mastered(&cluster, node.id))).collect();
+    load(nodes[0].0)?;
 
     let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for i in 0..settings.connections {
             let (settings, stop, done) = (&settings, &stop, &done);
+            let (address, keys) = &nodes[i % nodes.len()];
             scope.spawn(move || {
-                if let Err(error) = client(address, settings, i as u64 + 1, stop, done) {
+                if let Err(error) = client(*address, keys, settings, i as u64 + 1, stop, done) {
                     eprintln!("client {i}: {error}");
                 }
             });
@@ -147,7 +161,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let ops = (done.load(Ordering::Relaxed) - ops) as f64;
         stop.store(true, Ordering::Relaxed);
         println!(
-            "{} service threads, {} connections, {} deep, {} % reads: {:.0} ops/s, server {:.3} us CPU/op, {:.0} ops/s and core",
+            "{} nodes, {} service threads, {} connections, {} deep, {} % reads: {:.0} ops/s, server {:.3} us CPU/op, {:.0} ops/s and core",
+            settings.nodes,
             settings.threads,
             settings.connections,
             settings.depth,

@@ -1,29 +1,43 @@
 //! Random requests: the embedded cluster answers as a real server does.
 //!
 //! By default it answers again what was recorded (`random.jsonl.gz`: a run against Aerospike CE 8.1.2). With
-//! `AEROSPIKE_HOST=host:port` (namespace `test`), requests go to that server and to an embedded cluster, and the
-//! answers are compared. Not on a server that matters: requests that are only a little odder end this version.
+//! `AEROSPIKE_HOST=host:port` (namespace `test`), requests go to that server and to an embedded cluster of as many nodes, and
+//! the answers are compared. With several nodes the requests go to masters, replicas and other nodes. Not on a server that
+//! matters: requests that are only a little odder end this version.
 //!
-//! * `AEROLANE_RANDOM_SEED`: other requests (default: the time)
-//! * `AEROLANE_RANDOM_SCENARIOS`: how many (default 100, of 100 requests each)
-//! * `AEROLANE_RANDOM_RECORD=file`: writes down what the server has answered
+//! ```sh
+//! AEROSPIKE_HOST=127.0.0.1:3000 AEROLANE_RANDOM_REQUESTS=500000 \
+//!     cargo test -p aerolane-embedded --test differential real_server -- --nocapture
+//! ```
+//!
+//! * `AEROLANE_RANDOM_REQUESTS`: how many answers to compare (default 20,000); a scenario of 100 requests, and of what they
+//!   have left behind, is always ended
+//! * `AEROLANE_RANDOM_SECONDS`: the most time to take (default: as long as it takes)
+//! * `AEROLANE_RANDOM_SEED`: the same requests again (default: the time)
+//! * `AEROLANE_RANDOM_SCENARIO`: only this one
+//! * `AEROLANE_RANDOM_SHOW`: how many differences to show (default 10), each with the fewest requests that lead to it
+//! * `AEROLANE_RANDOM_RESTART`: a command that starts the server again when a request has ended it; without it that ends the test
+//! * `AEROLANE_RANDOM_RECORD=file`: writes down what a server of one node has answered
 
+mod live;
 mod random;
 mod replay;
 
 use aerolane_embedded::EmbeddedCluster;
-use aerolane_wire::message::{Message, info3};
-use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::proto::PROTO_HEADER_SIZE;
 use flate2::read::MultiGzDecoder;
-use random::{Ends, Request, Scenario};
+use live::answers::{behind_directory, hex, same, shown, without_index};
+use live::nodes::{Ends, Nodes, Outcome, Role};
+use live::shrink::shrink;
+use random::{Random, Request, Scenario};
 use replay::client::Client;
 use replay::compare::compare;
 use replay::line::{End, Line};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Requests of a scenario.
@@ -31,125 +45,12 @@ const STEPS: usize = 100;
 /// Fewest recorded requests that are worth a test.
 const RECORDED: usize = 13_000;
 
-fn start() -> EmbeddedCluster {
-    EmbeddedCluster::builder().nodes(1).namespace("test").service_threads(1).start().unwrap()
+fn start(nodes: usize) -> EmbeddedCluster {
+    EmbeddedCluster::builder().nodes(nodes).namespace("test").service_threads(1).start().unwrap()
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
-}
-
-/// A connection that gives the bytes of whole answers.
-struct Asked {
-    stream: TcpStream,
-    received: Vec<u8>,
-}
-
-impl Asked {
-    fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        Self { stream, received: Vec::new() }
-    }
-
-    fn ask(&mut self, request: &Request) -> Vec<u8> {
-        self.stream.write_all(&request.bytes).unwrap();
-        let mut answer = Vec::new();
-        loop {
-            let frame = self.frame(request);
-            answer.extend_from_slice(&frame);
-            if request.ends == Ends::Frame || has_last(&frame) {
-                return answer;
-            }
-        }
-    }
-
-    fn frame(&mut self, request: &Request) -> Vec<u8> {
-        let mut chunk = [0; 8192];
-        loop {
-            if let Some((_, size)) = split_frame(&self.received, MAX_BODY_SIZE).unwrap() {
-                let rest = self.received.split_off(size);
-                return std::mem::replace(&mut self.received, rest);
-            }
-            match self.stream.read(&mut chunk) {
-                Ok(0) => panic!("closed at {} {:02x?}", request.note, request.bytes),
-                Ok(n) => self.received.extend_from_slice(&chunk[..n]),
-                Err(error) => panic!("{error} at {} {:02x?}", request.note, request.bytes),
-            }
-        }
-    }
-}
-
-/// The messages of an answer.
-fn messages(mut answer: &[u8]) -> Vec<&[u8]> {
-    let mut all = Vec::new();
-    while let Some((frame, size)) = split_frame(answer, MAX_BODY_SIZE).unwrap() {
-        let mut body = frame.body;
-        while frame.header.frame_type == FrameType::Message && !body.is_empty() {
-            let (_, used) = Message::decode_prefix(body).unwrap();
-            all.push(&body[..used]);
-            body = &body[used..];
-        }
-        answer = &answer[size..];
-    }
-    all
-}
-
-fn has_last(frame: &[u8]) -> bool {
-    let header = |message: &[u8]| Message::decode_prefix(message).is_ok_and(|(m, _)| m.header.info3 & info3::LAST != 0);
-    messages(frame).last().is_some_and(|message| header(message)) || refused(frame)
-}
-
-/// Whether this is an error at once, which comes alone and without the bit of a last message.
-fn refused(frame: &[u8]) -> bool {
-    frame.get(PROTO_HEADER_SIZE + 5).is_some_and(|code| *code != 0)
-}
-
-/// Whether two answers say the same. Records of queries may come in any order.
-fn same(request: &Request, one: &[u8], other: &[u8]) -> bool {
-    if request.ends == Ends::Frame {
-        // Errors of scripts name the directory in which a server keeps them.
-        return one == other || behind_directory(one).is_some_and(|text| Some(text) == behind_directory(other));
-    }
-    let (mut one, mut other) = (messages(one), messages(other));
-    one.sort_unstable();
-    other.sort_unstable();
-    one == other
-}
-
-/// What stands behind the directory of scripts in an answer, if it is there.
-fn behind_directory(answer: &[u8]) -> Option<&[u8]> {
-    const DIRECTORY: &[u8] = b"/usr/udf/lua/";
-    let at = answer.windows(DIRECTORY.len()).position(|part| part == DIRECTORY)?;
-    Some(&answer[at + DIRECTORY.len()..])
-}
-
-/// An answer for people.
-fn shown(answer: &[u8]) -> String {
-    let mut text = String::new();
-    for message in messages(answer).iter().take(8) {
-        let Ok((decoded, _)) = Message::decode_prefix(message) else { continue };
-        let header = decoded.header;
-        write!(text, "[code {} gen {} ops {}", header.result_code, header.generation, header.n_ops).unwrap();
-        for op in decoded.ops() {
-            let value = if op.particle_type == 3 || op.name == b"FAILURE" {
-                format!("{:?}", String::from_utf8_lossy(op.value))
-            } else {
-                format!("{:02x?}", &op.value[..op.value.len().min(160)])
-            };
-            write!(text, " {}:{}={value}", String::from_utf8_lossy(op.name), op.particle_type).unwrap();
-        }
-        text.push(']');
-    }
-    if text.is_empty() { String::from_utf8_lossy(answer).into_owned() } else { text }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
 /// Writes exchanges down as the golden files have them.
@@ -158,14 +59,14 @@ struct Recorder(Option<std::fs::File>);
 impl Recorder {
     fn write(&mut self, scenario: u32, step: usize, request: &Request, answer: &[u8]) {
         let Some(file) = &mut self.0 else { return };
-        // Directories are of no interest; what fails has changed nothing.
-        if behind_directory(answer).is_some() {
+        // Directories are of no interest; what fails has changed nothing. Of broken requests the golden files have enough.
+        if behind_directory(answer).is_some() || request.malformed {
             return;
         }
         let (end, compare) = match request.ends {
             Ends::Frame => ("frame", "exact"),
-            Ends::Last if refused(answer) => ("frame", "exact"),
-            Ends::Last => ("last", "unordered-records"),
+            Ends::Last if code(answer) != 0 => ("frame", "exact"),
+            Ends::Last | Ends::Rows => ("last", "unordered-records"),
         };
         let line = serde_json::json!({
             "scenario": format!("random/{scenario}"), "step": step, "conn": 1, "delay_before_ms": 0,
@@ -175,74 +76,219 @@ impl Recorder {
     }
 }
 
-/// Sends everything to two servers; gives how many answers were compared, and what differs.
-fn compare_live(real: SocketAddr, seed: u64, scenarios: u32, recorder: &mut Recorder) -> (usize, usize, Vec<String>) {
-    let cluster = start();
-    let (mut real, mut embedded) = (Asked::connect(real), Asked::connect(cluster.nodes()[0].address));
-    let (mut compared, mut fine, mut differing) = (0, 0, Vec::new());
-    for number in 0..scenarios {
-        let mut scenario = Scenario::new(seed, number, STEPS);
-        let mut step = 0;
-        let mut before: BTreeMap<[u8; 20], String> = BTreeMap::new();
-        // An earlier run may have left them.
-        for digest in scenario.digests() {
-            real.ask(&scenario.forget(&digest));
+/// The result code of the first message.
+fn code(answer: &[u8]) -> u8 {
+    answer.get(PROTO_HEADER_SIZE + 5).copied().unwrap_or_default()
+}
+
+/// A request, and who of the owners of its records is asked.
+#[derive(Clone)]
+struct Step {
+    request: Request,
+    role: Role,
+}
+
+/// The real server and the embedded cluster.
+struct Pair {
+    real: Nodes,
+    embedded: Nodes,
+    _cluster: EmbeddedCluster,
+}
+
+/// A request has ended the real server.
+struct Ended;
+
+impl Pair {
+    fn new(seeds: &str) -> Self {
+        let real = Nodes::find(seeds);
+        let cluster = start(real.len());
+        let embedded = Nodes::find(&cluster.seeds());
+        Self { real, embedded, _cluster: cluster }
+    }
+
+    /// Sends a request to both; the outcomes, the real one first.
+    fn ask(&mut self, step: &Step, pid: u16) -> Result<(Outcome, Outcome), Ended> {
+        let Step { request, role } = step;
+        std::thread::sleep(Duration::from_millis(request.wait_ms));
+        let ask = |nodes: &mut Nodes| {
+            let node = if request.info { 0 } else { nodes.node(pid, *role) };
+            let outcome = nodes.ask(node, &request.bytes, request.ends);
+            if request.malformed {
+                nodes.leave(node);
+            }
+            outcome.map(|outcome| (node, outcome))
+        };
+        let (node, want) = ask(&mut self.real).ok_or(Ended)?;
+        if want == Outcome::Closed && self.real.info(node, "status").is_none() {
+            return Err(Ended);
         }
-        while let Some(request) = scenario.next() {
-            std::thread::sleep(Duration::from_millis(request.wait_ms));
-            let digest = request.digest;
-            let looks = digest.map(|digest| scenario.look(&digest));
-            for request in [Some(&request), looks.as_ref()].into_iter().flatten() {
-                step += 1;
-                let (want, got) = (real.ask(request), embedded.ask(request));
-                scenario.learn(&want);
-                compared += 1;
-                fine += usize::from(want.get(PROTO_HEADER_SIZE + 5) == Some(&0));
-                recorder.write(number, step, request, &want);
-                if !same(request, &want, &got) {
-                    let all = || before.values().cloned().collect();
-                    let before = digest.map_or_else(all, |digest| before.get(&digest).cloned().unwrap_or_default());
-                    differing.push(format!(
-                        "scenario {number} step {step}: {}\n   before {}\n   want {}\n   got  {}",
-                        request.note,
-                        before,
-                        shown(&want),
-                        shown(&got)
-                    ));
-                    // Both begin anew with these records.
-                    for digest in scenario.digests() {
-                        real.ask(&scenario.forget(&digest));
-                        embedded.ask(&scenario.forget(&digest));
-                    }
+        let (_, got) = ask(&mut self.embedded).expect("the embedded cluster runs");
+        Ok((want, got))
+    }
+
+    /// Deletes the records of a scenario on both, so that they have the same again.
+    fn forget(&mut self, scenario: &Scenario) -> Result<(), Ended> {
+        for digest in scenario.digests() {
+            let step = Step { request: Scenario::forget(&digest), role: Role::Master };
+            self.ask(&step, partition_id(&digest))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the answers to the last of these steps differ.
+    fn differ(&mut self, scenario: &Scenario, steps: &[Step], pid: u16) -> bool {
+        let mut run = || -> Result<bool, Ended> {
+            self.forget(scenario)?;
+            let mut differs = false;
+            for step in steps {
+                let (want, got) = self.ask(step, pid)?;
+                differs = !same(step.request.ends, &want, &got);
+            }
+            Ok(differs)
+        };
+        run().unwrap_or(false)
+    }
+
+    /// A difference for people: the fewest steps that lead to it, with the answers of both.
+    fn explain(&mut self, scenario: &Scenario, steps: &[Step], pid: u16) -> String {
+        let fewest = shrink(steps, |fewer| self.differ(scenario, fewer, pid));
+        let mut text = String::new();
+        if fewest.is_none() {
+            text.push_str("   (not a second time; all steps:)\n");
+        }
+        let _ = self.forget(scenario);
+        let steps = fewest.unwrap_or_else(|| steps[steps.len() - 1..].to_vec());
+        for step in &steps {
+            let Ok((want, got)) = self.ask(step, pid) else { break };
+            let note: String = step.request.note.chars().take(1500).collect();
+            writeln!(text, "   {:?}: {note}", step.role).unwrap();
+            writeln!(text, "      request {}", hex(&step.request.bytes)).unwrap();
+            if same(step.request.ends, &want, &got) {
+                writeln!(text, "      both {}", shown(&want)).unwrap();
+            } else {
+                writeln!(text, "      want {}\n      got  {}", shown(&want), shown(&got)).unwrap();
+            }
+        }
+        text
+    }
+}
+
+/// What a run has found.
+#[derive(Default)]
+struct Findings {
+    compared: usize,
+    /// Answers of success.
+    fine: usize,
+    malformed: usize,
+    differing: Vec<String>,
+    /// Answers that differ only in whether a map that an expression has made has an index for storage: no client sees that.
+    indexes: usize,
+    /// Requests that have ended the real server.
+    ended: Vec<String>,
+}
+
+/// Compares the answers to the requests of a scenario.
+fn run_scenario(
+    pair: &mut Pair,
+    found: &mut Findings,
+    recorder: &mut Recorder,
+    seed: u64,
+    number: u32,
+    explained: usize,
+) -> Result<(), Ended> {
+    let several = pair.real.len() > 1;
+    let mut scenario = Scenario::new(seed, number, STEPS, several);
+    let mut roles = Random::new(seed ^ u64::from(number));
+    let pid = partition_id(&scenario.digests()[0]);
+    let mut steps: Vec<Step> = Vec::new();
+    // An earlier run may have left them.
+    pair.forget(&scenario)?;
+    while let Some(request) = scenario.next() {
+        let role = match roles.below(6) {
+            // Queries are for those who own the partition.
+            0 if request.ends != Ends::Last => Role::Replica,
+            1 if request.ends != Ends::Last => Role::Other,
+            _ => Role::Master,
+        };
+        let looks: Vec<Step> = request
+            .digests
+            .iter()
+            .map(|digest| Step { request: scenario.look(digest), role: *roles.pick(&[Role::Master, Role::Replica]) })
+            .collect();
+        for step in std::iter::once(Step { request, role }).chain(looks) {
+            steps.push(step.clone());
+            let Ok((want, got)) = pair.ask(&step, pid) else {
+                let request = &step.request;
+                found.ended.push(format!("scenario {number}: {} {}", request.note, hex(&request.bytes)));
+                return Err(Ended);
+            };
+            found.compared += 1;
+            found.malformed += usize::from(step.request.malformed);
+            if let Outcome::Answer(answer) = &want {
+                scenario.learn(answer);
+                found.fine += usize::from(code(answer) == 0);
+                recorder.write(number, steps.len(), &step.request, answer);
+            }
+            if same(step.request.ends, &want, &got) {
+                continue;
+            }
+            if same(step.request.ends, &without_index(&want), &without_index(&got)) {
+                found.indexes += 1;
+                pair.forget(&scenario)?;
+            } else {
+                let mut text = format!("scenario {number} step {}\n", steps.len());
+                if found.differing.len() < explained {
+                    text.push_str(&pair.explain(&scenario, &steps, pid));
                 }
-                if let (Some(digest), "get") = (digest, &*request.note) {
-                    before.insert(digest, shown(&want));
-                }
+                found.differing.push(text);
+                pair.forget(&scenario)?;
             }
         }
     }
-    (compared, fine, differing)
+    Ok(())
 }
 
 #[test]
 fn random_requests_are_answered_as_by_a_real_server() {
-    let Some(host) = std::env::var("AEROSPIKE_HOST").ok().filter(|host| !host.is_empty()) else { return };
-    let real = host.to_socket_addrs().unwrap().next().unwrap();
-    let seed = number("AEROLANE_RANDOM_SEED", std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
-    let scenarios = number("AEROLANE_RANDOM_SCENARIOS", 100) as u32;
+    let Some(seeds) = std::env::var("AEROSPIKE_HOST").ok().filter(|host| !host.is_empty()) else { return };
+    let seed = number("AEROLANE_RANDOM_SEED").unwrap_or_else(|| std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
+    let requests = number("AEROLANE_RANDOM_REQUESTS").unwrap_or(20_000) as usize;
+    let show = number("AEROLANE_RANDOM_SHOW").unwrap_or(10) as usize;
+    let only = number("AEROLANE_RANDOM_SCENARIO").map(|only| only as u32);
+    let time = number("AEROLANE_RANDOM_SECONDS").map_or(Duration::MAX, Duration::from_secs);
+    let restart = std::env::var("AEROLANE_RANDOM_RESTART").ok();
     let mut recorder =
         Recorder(std::env::var_os("AEROLANE_RANDOM_RECORD").map(|path| std::fs::File::create(path).unwrap()));
+    println!("AEROLANE_RANDOM_SEED={seed}");
     let begun = Instant::now();
-    let (compared, fine, differing) = compare_live(real, seed, scenarios, &mut recorder);
+    let (mut pair, mut found) = (Pair::new(&seeds), Findings::default());
+    for scenario in only.unwrap_or(0).. {
+        let ended = run_scenario(&mut pair, &mut found, &mut recorder, seed, scenario, show).is_err();
+        if ended {
+            let command = restart.as_ref().unwrap_or_else(|| panic!("the server has ended: {}", found.ended[0]));
+            assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+            pair = Pair::new(&seeds);
+        }
+        if found.compared >= requests || begun.elapsed() >= time || only.is_some() {
+            break;
+        }
+    }
     println!(
-        "seed {seed}: {compared} answers in {:?}, {fine} of them successes, {} differ",
+        "seed {seed}, {} nodes: {} answers in {:?}, {} of them successes, {} to malformed requests; {} differ, \
+         and {} in whether maps have an index; the server has ended {} times",
+        pair.real.len(),
+        found.compared,
         begun.elapsed(),
-        differing.len()
+        found.fine,
+        found.malformed,
+        found.differing.len(),
+        found.indexes,
+        found.ended.len(),
     );
-    for problem in differing.iter().take(number("AEROLANE_RANDOM_SHOW", 40) as usize) {
+    for problem in found.differing.iter().take(show).chain(&found.ended) {
         println!("{problem}");
     }
-    assert!(differing.is_empty(), "{} answers differ (seed {seed})", differing.len());
+    assert!(found.differing.is_empty(), "{} answers differ (seed {seed})", found.differing.len());
 }
 
 /// The exchanges of a recorded run.
@@ -257,7 +303,7 @@ fn recorded() -> Vec<Line> {
 fn recorded_random_requests_are_answered_as_recorded() {
     let lines = recorded();
     assert!(lines.len() >= RECORDED, "{}", lines.len());
-    let cluster = start();
+    let cluster = start(1);
     let mut client = Client::new(cluster.nodes()[0].address);
     let mut problems = Vec::new();
     for line in &lines {

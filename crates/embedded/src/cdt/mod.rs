@@ -59,8 +59,9 @@ pub(crate) struct Modified {
 
 /// Carries out a reading operation. The error is a result code.
 pub(crate) fn read(payload: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Particle>, u8> {
-    let op = Op::parse(payload)?;
+    // Where nothing is, nobody looks at what is asked for.
     let Some((kind, value)) = bin else { return Ok(None) };
+    let op = Op::parse(payload)?;
     if op.number.0 == u64::from(PATH) {
         return path::select(payload, kind, value).map(|found| Some(found.to_particle()));
     }

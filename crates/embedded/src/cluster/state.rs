@@ -267,7 +267,7 @@ impl ClusterState {
             Arc::new(View::of(here(), ownership))
         });
         let views: Vec<_> = views.collect();
-        self.replace(views, None, |namespace, _, sides| {
+        self.replace(&views, None, |namespace, _, sides| {
             for copies in sides.iter_mut() {
                 for node in &gone {
                     copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records);
@@ -300,7 +300,7 @@ impl ClusterState {
             let ids: Vec<NodeId> = here().map(|node| node.id).collect();
             Arc::new(View::of(here(), Ownership::new(&ids, &forced, &self.racks)))
         });
-        self.replace(views.collect(), None, |namespace, pid, sides| {
+        self.replace(&views.collect::<Vec<_>>(), None, |namespace, pid, sides| {
             let rank =
                 |node: Slot| whole.owners(pid, usize::MAX).position(|id| self.slot(id) == node).unwrap_or(usize::MAX);
             sides.divide(&slots, namespace.strong_consistency, rank);
@@ -312,7 +312,7 @@ impl ClusterState {
 
     /// Makes these the present views, and gives all partitions of those that are new their owners, after `before`. Of
     /// partitions that are held only `moved`, which is moved by hand.
-    fn replace(&self, views: Vec<Arc<View>>, moved: Option<u16>, before: impl Fn(&Namespace, u16, &mut Sides)) {
+    fn replace(&self, views: &[Arc<View>], moved: Option<u16>, before: impl Fn(&Namespace, u16, &mut Sides)) {
         let old = self.views();
         let held = self.held.load(Ordering::Relaxed);
         let at_once = self.migration_rate.load(Ordering::Relaxed) == AT_ONCE;
@@ -360,7 +360,7 @@ impl ClusterState {
                 }
             }
         }
-        self.views.write().clone_from(&views);
+        *self.views.write() = views.to_vec();
         self.compare_clocks();
         // Who learns of a change finds it.
         for (side, view) in &changed {
@@ -399,7 +399,9 @@ impl ClusterState {
     /// Sets all clocks to the system's time.
     pub(crate) fn reset_clocks(&self, nodes: &[Arc<Node>]) {
         self.clock.reset();
-        nodes.iter().for_each(|node| node.clock.reset());
+        for node in nodes {
+            node.clock.reset();
+        }
         self.compare_clocks();
     }
 
@@ -539,7 +541,7 @@ impl ClusterState {
             })
         });
         let views: Vec<_> = views.collect();
-        self.replace(views, moved, |namespace, _, sides| {
+        self.replace(&views, moved, |namespace, _, sides| {
             for copies in sides.iter_mut() {
                 for node in &lost {
                     copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records);

@@ -87,7 +87,7 @@ fn bins(
             op::READ | op::EXP_READ | op::CDT_READ | op::BITS_READ | op::HLL_READ => {}
             _ => return Err(code::PARAMETER),
         }
-        if op.name.len() > MAX_BIN_NAME {
+        if op.name.len() > MAX_BIN_NAME || op.name.contains(&0) {
             return Err(code::BIN_NAME);
         }
         if op.kind == op::EXP_READ {

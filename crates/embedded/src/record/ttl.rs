@@ -37,21 +37,25 @@ pub(super) fn void_time(config: &NamespaceConfig, word: u32, now: u32, old: Opti
     }
 }
 
-/// The new void time if a read with this TTL word is to touch the record: when less than that percentage is left of the
-/// TTL that the last write gave it.
+/// The new void time if a read with this TTL word is to touch the record: when at most that percentage is left of the
+/// TTL that the last write gave it. As in the server, the word of a read of what never expires is not looked at.
 pub(super) fn read_touch(config: &NamespaceConfig, word: u32, record: &Record, now_ms: u64) -> Result<Option<u32>, u8> {
+    let void_time = record.void_time();
+    if void_time == 0 {
+        return Ok(None);
+    }
     let percent = match word {
         0 => config.default_read_touch_ttl_pct.load(Ordering::Relaxed),
         NEVER => return Ok(None),
         1..=100 => word,
         _ => return Err(code::PARAMETER),
     };
-    if percent == 0 || record.void_time() == 0 {
+    if percent == 0 {
         return Ok(None);
     }
-    let void_ms = u64::from(record.void_time()) * 1000;
-    let ttl_ms = void_ms.saturating_sub(record.last_update_ms() / 1000 * 1000);
-    let left_ms = void_ms.saturating_sub(now_ms);
-    let touch = left_ms < ttl_ms * u64::from(percent) / 100;
-    Ok(touch.then(|| ((now_ms + ttl_ms) / 1000) as u32))
+    let ttl = void_time.saturating_sub((record.last_update_ms() / 1000) as u32);
+    let left = u64::from(ttl) * u64::from(percent) / 100;
+    let now = (now_ms / 1000) as u32;
+    let touch = now >= void_time.saturating_sub(left as u32);
+    Ok(touch.then(|| now.saturating_add(ttl)))
 }

@@ -16,6 +16,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// How long a write takes to reach a replica that is down: longer than any request waits.
+const AWAY: Duration = Duration::from_secs(u32::MAX as u64);
+
 /// A partition on all nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
@@ -355,7 +358,9 @@ impl Copies {
         let mut longest = Duration::ZERO;
         for copy in replicas {
             if !copy.live {
+                // The master waits for it until the nodes know that it is gone.
                 copy.behind = true;
+                longest = AWAY;
                 continue;
             }
             let lag = links.lag(copy.node());

@@ -7,7 +7,6 @@ use aerolane_wire::batch::RowHeader;
 use aerolane_wire::message::{MessageHeader, field, info1, op};
 use aerolane_wire::particle::Particle;
 use std::io::{ErrorKind, Write as _};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A batch that reads these records.
@@ -271,6 +270,7 @@ fn rows_of_a_batch_have_results_of_their_own() {
 #[cfg(target_os = "linux")]
 #[test]
 fn connects_vanish_until_the_rule_goes() {
+    use std::net::TcpStream;
     let cluster = EmbeddedCluster::builder().nodes(2).start().unwrap();
     let nodes = cluster.nodes();
     let mut open = Raw::connect(nodes[0].address);

@@ -11,6 +11,7 @@ mod control;
 mod core_client;
 mod expiry;
 mod faults;
+mod found;
 mod indexes;
 mod limits;
 #[path = "../../../../tests/rust/common/patient.rs"]

@@ -515,7 +515,7 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
     let nodes = cluster.nodes();
     let mut raws = open(&nodes);
     let (key, large) = (digest(7, 1), digest(8, 1));
-    let list = unordered(60_000);
+    let list = unordered(6_000);
     raws[0].send(&write(large, |message| message.op(op::WRITE, b"l", Particle::List(&list)).unwrap()));
     assert_eq!(raws[0].answer().unwrap().code, OK);
     let rows = |count: u32, call: &'static [u8]| {
@@ -526,11 +526,13 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
             })
         })
     };
-    // `get_by_rank(value, 0)` sorts the list: some milliseconds a row, and thousands of rows.
+    // `get_by_rank(value, 0)` sorts the list, thousands of times.
     let smallest = &[0x93, 21, 7, 0];
     let slow = rows(4000, smallest);
     let mut callers: Vec<Raw> = (0..12).map(|_| Raw::connect(nodes[0].address)).collect();
-    callers.iter_mut().for_each(|caller| caller.send(&slow));
+    for caller in &mut callers {
+        caller.send(&slow);
+    }
     for value_now in 1..50 {
         for raw in &mut raws {
             assert_eq!(raw.put(key, value_now).unwrap().code, OK);
@@ -547,11 +549,13 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
     let answers = raws[0].until_last();
     assert_eq!(answers.len(), 41);
     assert!(answers[..40].iter().all(|row| row.code == OK && row.bins[0].1 == 0_i64.to_be_bytes()));
-    // Whoever does not read what is 120 KB a row keeps no thread from scripts.
+    // Whoever does not read what is 18 KB a row keeps no thread from scripts.
     put_module(&mut raws[0], "function one(rec) return 1 end");
     let sorted = rows(2000, &[0x93, 26, 7, 0]);
     let mut deaf: Vec<Raw> = (0..8).map(|_| Raw::connect(nodes[0].address)).collect();
-    deaf.iter_mut().for_each(|caller| caller.send(&sorted));
+    for caller in &mut deaf {
+        caller.send(&sorted);
+    }
     for _ in 0..20 {
         raws[0].send(&write(key, |message| {
             message.field(field::UDF_PACKAGE, b"slow");

@@ -155,7 +155,7 @@ fn leaf(random: &mut Random, kind: Type, scope: &Scope, out: &mut Vec<u8>) {
                 begin(out, 64, 1);
                 Writer::new(out).int(random.between(1, 5));
             }
-            2 => begin(out, *random.pick(&[68, 69]), 0),
+            2 if !random.expires => begin(out, *random.pick(&[68, 69]), 0),
             _ => Writer::new(out).int(values::int(random)),
         },
         Type::Float => Writer::new(out).float(values::float(random)),

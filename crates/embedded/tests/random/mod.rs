@@ -1,16 +1,20 @@
-//! Requests made up at random: operations on records with values of every kind, filters, queries and calls of scripts.
+//! Requests made up at random: commands on single records, operations on values of every kind, filters, batches, queries,
+//! calls of scripts, and requests that are wrong.
 //!
 //! They come in scenarios, each with a set and digests of its own, so that none sees another one's records. From one
 //! seed come the same requests every time, but for what is taken from answers (HLLs).
 
+mod batches;
 mod collections;
 mod expressions;
+mod malformed;
 mod queries;
 mod requests;
 mod scripts;
+mod singles;
 mod values;
 
-pub(crate) use requests::{Ends, Request, Scenario};
+pub(crate) use requests::{Request, Scenario};
 
 /// xorshift64*, and what holds for the whole scenario.
 #[derive(Debug, Clone)]
@@ -19,13 +23,16 @@ pub(crate) struct Random {
     /// Whether maps persist indexes. The recorded server does not survive all changes inside of such maps, by path or in a
     /// context, so a scenario has one or the other.
     persists: bool,
+    /// Whether records may expire. Then nothing computes with the time that they have left, which differs from one answer to
+    /// the next.
+    expires: bool,
 }
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         // Close seeds begin far apart, and none is 0.
         let state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        Self { state, persists: state & 0x1000 != 0 }
+        Self { state, persists: state & 0x1000 != 0, expires: state & 0x2000 != 0 }
     }
 
     /// From 0 to before `n`.

@@ -1,7 +1,8 @@
 //! Queries over the primary index and over secondary ones.
 
-use super::requests::{Ends, Request, info};
+use super::requests::{Request, info};
 use super::{Random, expressions, values};
+use crate::live::nodes::Ends;
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info3, op};
 use aerolane_wire::particle::{Particle, particle_type};
@@ -43,7 +44,7 @@ pub(super) fn indexes(set: &str) -> Vec<Request> {
     ));
     let successor = BASE64.encode(SUCCESSOR);
     all.push(info(&format!("sindex-create:namespace=test;set={set};indexname={set}x;exp={successor};type=numeric"), 0));
-    all.push(info("status", 1500));
+    all.push(info("status", 2500));
     all
 }
 
@@ -84,7 +85,7 @@ fn request(
         }
     }
     message.finish().unwrap();
-    Request { bytes, ends: Ends::Last, note: note.to_owned(), digest: None, wait_ms: 0 }
+    Request::new(bytes, Ends::Last, note)
 }
 
 /// A query over the primary index.

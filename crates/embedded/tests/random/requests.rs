@@ -2,19 +2,11 @@
 
 use super::collections::{self, Kind};
 use super::expressions::{self, Type, bin_of};
-use super::{Random, queries, scripts, values};
+use super::{Random, malformed, queries, scripts, values};
+use crate::live::nodes::Ends;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3, op};
 use aerolane_wire::particle::particle_type;
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
-
-/// How the answer to a request ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// After one frame.
-    Frame,
-    /// With the message that has the "last" bit; the messages before it come in any order.
-    Last,
-}
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -23,10 +15,20 @@ pub(crate) struct Request {
     pub(crate) ends: Ends,
     /// What it is, for people.
     pub(crate) note: String,
-    /// The record that it is about.
-    pub(crate) digest: Option<[u8; 20]>,
+    /// The records that it may change, or else is about.
+    pub(crate) digests: Vec<[u8; 20]>,
     /// How long to wait before it, in milliseconds.
     pub(crate) wait_ms: u64,
+    /// Whether it is wrong on purpose.
+    pub(crate) malformed: bool,
+    /// Whether it is about nodes, not about records.
+    pub(crate) info: bool,
+}
+
+impl Request {
+    pub(crate) fn new(bytes: Vec<u8>, ends: Ends, note: impl Into<String>) -> Self {
+        Self { bytes, ends, note: note.into(), digests: Vec::new(), wait_ms: 0, malformed: false, info: false }
+    }
 }
 
 /// Records of a scenario.
@@ -37,13 +39,15 @@ const HLLS: usize = 8;
 /// Requests about a few records of one set.
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    random: Random,
+    pub(super) random: Random,
     seed: u64,
     number: u32,
+    /// How many records a partition has.
+    together: usize,
     pub(super) set: String,
     step: usize,
     steps: usize,
-    hlls: Vec<Vec<u8>>,
+    pub(super) hlls: Vec<Vec<u8>>,
     /// What comes next, before anything new is made up; the next one last.
     planned: Vec<Request>,
     /// Whether there are indexes.
@@ -51,8 +55,9 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// A scenario of so many requests, beside those that look at what became of a record.
-    pub(crate) fn new(seed: u64, number: u32, steps: usize) -> Self {
+    /// A scenario of so many requests, beside those that look at what became of a record. Its records are in one partition,
+    /// if one node is to be asked for all of them, or in several.
+    pub(crate) fn new(seed: u64, number: u32, steps: usize, one_partition: bool) -> Self {
         let mut random = Random::new(seed ^ (u64::from(number) << 20));
         let set = format!("r{seed}-{number}");
         let indexed = number % 5 == 4;
@@ -61,11 +66,12 @@ impl Scenario {
             planned.extend(queries::indexes(&set));
         }
         if number % 5 == 3 || number.is_multiple_of(10) {
-            planned.push(scripts::register());
+            planned.extend(scripts::register());
         }
         planned.reverse();
         let _ = random.below(2);
-        Self { random, seed, number, set, step: 0, steps, hlls: Vec::new(), planned, indexed }
+        let together = if one_partition { RECORDS } else { 2 };
+        Self { random, seed, number, together, set, step: 0, steps, hlls: Vec::new(), planned, indexed }
     }
 
     /// The digests of its records.
@@ -75,8 +81,8 @@ impl Scenario {
 
     fn digest(&self, n: usize) -> [u8; 20] {
         let mut digest = [n as u8 + 1; 20];
-        // Two records to a partition.
-        digest[..2].copy_from_slice(&((self.number * 7 + n as u32 / 2) as u16 & 0xfff).to_le_bytes());
+        let partition = (self.number * 7 + (n / self.together) as u32) as u16 & 0xfff;
+        digest[..2].copy_from_slice(&partition.to_le_bytes());
         digest[4..8].copy_from_slice(&self.number.to_be_bytes());
         // Of another seed, so that a server that has seen one run takes another one: a record keeps its set.
         digest[8..16].copy_from_slice(&self.seed.to_be_bytes());
@@ -100,17 +106,27 @@ impl Scenario {
     pub(crate) fn look(&self, digest: &[u8; 20]) -> Request {
         let header = MessageHeader { info1: info1::READ | info1::GET_ALL, ..MessageHeader::default() };
         let bytes = self.message(header, digest, |_| {});
-        Request { bytes, ends: Ends::Frame, note: "get".to_owned(), digest: None, wait_ms: 0 }
+        Request::new(bytes, Ends::Frame, "get")
     }
 
     /// A request that deletes a record, so that two servers have the same again.
-    pub(crate) fn forget(&self, digest: &[u8; 20]) -> Request {
+    pub(crate) fn forget(digest: &[u8; 20]) -> Request {
         let header = MessageHeader { info2: info2::WRITE | info2::DELETE, ..MessageHeader::default() };
-        let bytes = self.message(header, digest, |_| {});
-        Request { bytes, ends: Ends::Frame, note: "delete".to_owned(), digest: None, wait_ms: 0 }
+        let mut bytes = Vec::new();
+        let mut message = MessageWriter::frame(&mut bytes, &header);
+        message.field(field::NAMESPACE, b"test");
+        // Whatever its set is: a malformed request may have made it in another one.
+        message.field(field::DIGEST, digest);
+        message.finish().unwrap();
+        Request::new(bytes, Ends::Frame, "delete")
     }
 
-    fn message(&self, header: MessageHeader, digest: &[u8; 20], fill: impl FnOnce(&mut MessageWriter<'_>)) -> Vec<u8> {
+    pub(super) fn message(
+        &self,
+        header: MessageHeader,
+        digest: &[u8; 20],
+        fill: impl FnOnce(&mut MessageWriter<'_>),
+    ) -> Vec<u8> {
         let mut out = Vec::new();
         let mut message = MessageWriter::frame(&mut out, &header);
         message.field(field::NAMESPACE, b"test");
@@ -137,15 +153,31 @@ impl Scenario {
         self.step += 1;
         let which = self.random.below(RECORDS);
         let (digest, digests) = (self.digest(which), self.digests());
-        Some(match self.random.below(if self.indexed { 30 } else { 22 }) {
+        Some(match self.random.below(if self.indexed { 40 } else { 32 }) {
             0..=3 => self.put(digest),
-            4 if self.random.once_in(3) => self.forget(&digest),
+            4 if self.random.once_in(3) => Self::forget(&digest),
             5 | 6 => self.filtered_read(digest),
-            22..=29 => queries::index(&mut self.random, &self.set, &digests),
+            32..=39 => queries::index(&mut self.random, &self.set, &digests),
+            22..=26 => self.single(digest),
+            27..=29 => self.batch(),
+            30 => self.broken(digest),
             7 => queries::scan(&mut self.random, &self.set, &digests),
             8 | 9 if self.number % 5 == 3 => scripts::call(&mut self.random, &self.set, digest),
             _ => self.operate(digest),
         })
+    }
+
+    /// A request that is wrong in one place.
+    fn broken(&mut self, digest: [u8; 20]) -> Request {
+        let mut request = match self.random.below(3) {
+            0 => self.put(digest),
+            1 => self.single(digest),
+            _ => self.operate(digest),
+        };
+        let how = malformed::break_request(&mut self.random, &mut request.bytes);
+        request.note = format!("malformed ({how}) {}", request.note);
+        request.malformed = true;
+        request
     }
 
     /// Writes some bins.
@@ -187,14 +219,14 @@ impl Scenario {
                 n as u32,
             );
         });
-        Request { bytes, ends: Ends::Frame, note: "put".to_owned(), digest: Some(digest), wait_ms: 0 }
+        Request { digests: vec![digest], ..Request::new(bytes, Ends::Frame, "put") }
     }
 
     fn filtered_read(&mut self, digest: [u8; 20]) -> Request {
         let filter = expressions::filter(&mut self.random);
         let header = MessageHeader { info1: info1::READ | info1::NO_BIN_DATA, ..MessageHeader::default() };
         let bytes = self.message(header, &digest, |message| message.field(field::FILTER, &filter));
-        Request { bytes, ends: Ends::Frame, note: format!("filter {filter:02x?}"), digest: Some(digest), wait_ms: 0 }
+        Request { digests: vec![digest], ..Request::new(bytes, Ends::Frame, format!("filter {filter:02x?}")) }
     }
 
     /// One operation, seldom several.
@@ -224,7 +256,7 @@ impl Scenario {
             );
         });
         let note = format!("info2 {:02x} {}{note}", header.info2, if filter.is_some() { "filtered " } else { "" });
-        Request { bytes, ends: Ends::Frame, note, digest: Some(digest), wait_ms: 0 }
+        Request { digests: vec![digest], ..Request::new(bytes, Ends::Frame, note) }
     }
 }
 
@@ -242,7 +274,7 @@ fn particle_of(kind: Type) -> u8 {
     }
 }
 
-fn particle_of_op(kind: u8) -> u8 {
+pub(super) fn particle_of_op(kind: u8) -> u8 {
     match kind {
         op::READ => particle_type::NIL,
         op::INCR => particle_type::INTEGER,
@@ -252,7 +284,7 @@ fn particle_of_op(kind: u8) -> u8 {
 }
 
 /// Operations as they stand in a message.
-fn encoded<'a>(ops: impl Iterator<Item = (u8, u8, &'a str, &'a [u8])>) -> Vec<u8> {
+pub(super) fn encoded<'a>(ops: impl Iterator<Item = (u8, u8, &'a str, &'a [u8])>) -> Vec<u8> {
     let mut out = Vec::new();
     for (kind, particle, name, value) in ops {
         out.extend_from_slice(&(4 + name.len() as u32 + value.len() as u32).to_be_bytes());
@@ -264,7 +296,7 @@ fn encoded<'a>(ops: impl Iterator<Item = (u8, u8, &'a str, &'a [u8])>) -> Vec<u8
 }
 
 /// An operation: its type, bin and value.
-fn operation(random: &mut Random, writes: bool, hlls: &[Vec<u8>]) -> (u8, &'static str, Vec<u8>) {
+pub(super) fn operation(random: &mut Random, writes: bool, hlls: &[Vec<u8>]) -> (u8, &'static str, Vec<u8>) {
     let modify = writes && !random.once_in(4);
     // Seldom on a bin of another type, or one that is not there.
     let bin = |random: &mut Random, name: &'static str| match random.below(25) {
@@ -309,5 +341,6 @@ pub(super) fn info(command: &str, wait_ms: u64) -> Request {
     bytes.extend_from_slice(command.as_bytes());
     bytes.push(b'\n');
     end_frame(&mut bytes, start).unwrap();
-    Request { bytes, ends: Ends::Frame, note: command.chars().take(80).collect(), digest: None, wait_ms }
+    let note: String = command.chars().take(80).collect();
+    Request { wait_ms, info: true, ..Request::new(bytes, Ends::Frame, note) }
 }

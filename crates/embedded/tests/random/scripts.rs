@@ -1,7 +1,8 @@
 //! Calls of Lua functions: one module, which calls the functions of lists, maps, bytes and records that it is told.
 
-use super::requests::{Ends, Request, info};
+use super::requests::{Request, info};
 use super::{Random, values};
+use crate::live::nodes::Ends;
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info2};
 use aerolane_wire::msgpack::Writer;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
@@ -78,10 +79,11 @@ function types(rec, ...)
 end
 "##;
 
-/// Puts the module.
-pub(super) fn register() -> Request {
+/// Puts the module, and waits until all nodes have it.
+pub(super) fn register() -> Vec<Request> {
     let content = BASE64.encode(MODULE);
-    info(&format!("udf-put:filename=randomly.lua;content={content};content-len={};udf-type=LUA;", content.len()), 0)
+    let put = format!("udf-put:filename=randomly.lua;content={content};content-len={};udf-type=LUA;", content.len());
+    vec![info(&put, 0), info("status", 500)]
 }
 
 /// A function of a library, and a letter for each of its arguments.
@@ -170,5 +172,5 @@ pub(super) fn call(random: &mut Random, set: &str, digest: [u8; 20]) -> Request 
     message.field(field::UDF_ARGUMENTS, &packed);
     message.finish().unwrap();
     let note = format!("call {function} {names:?} {shape} {packed:02x?}");
-    Request { bytes, ends: Ends::Frame, note, digest: Some(digest), wait_ms: 0 }
+    Request { digests: vec![digest], ..Request::new(bytes, Ends::Frame, note) }
 }
