@@ -317,8 +317,8 @@ __version__: str
 
 @final
 class _Floor:
-    """Makes operations that are complete without I/O, each with the result `None`; their tasks are woken at the
-    loop's next turn. For the floor of `aerolane.bench`. Internal.
+    """Creates operations that complete without I/O, each with the result `None`; their tasks are woken in the next
+    turn of the event loop. For the floor of `aerolane.bench`. Internal.
     """
 
     def __new__(cls) -> Self: ...
@@ -338,5 +338,5 @@ class _BuildInfo(TypedDict):
 def build_info() -> _BuildInfo:
     """How this module was built, as a dict: `version`, `profile` (Cargo's: `"release"`, `"fast"`, ..), `opt_level`,
     `features` (Cargo's, a list), `target`, `rustc`, `abi3` (one build for several versions of Python) and
-    `free_threaded` (made for a Python without the GIL).
+    `free_threaded` (built for Python without the GIL).
     """

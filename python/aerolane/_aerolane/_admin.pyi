@@ -6,10 +6,10 @@ from ._enums import PrivilegeCode
 
 @final
 class Privilege:
-    """Something that a role allows: `Privilege(code, namespace=None, set_name=None)`.
+    """A privilege of a role: `Privilege(code, namespace=None, set_name=None)`.
 
-    `namespace`, `set_name`: where it is allowed; without them, everywhere. Raises `InvalidArgumentError` (a
-    `ValueError`) for a set without a namespace, and for either with a privilege of the whole cluster.
+    `namespace`, `set_name`: where it applies; without them, everywhere. Raises `InvalidArgumentError` (a `ValueError`)
+    for a set without a namespace, and for either with a privilege that applies to the whole cluster.
     """
 
     def __new__(cls, code: PrivilegeCode, namespace: str | None = None, set_name: str | None = None) -> Privilege: ...
@@ -18,18 +18,18 @@ class Privilege:
         """What is allowed."""
     @property
     def namespace(self) -> str | None:
-        """In which namespace; `None`: in all."""
+        """The namespace in which it applies; `None`: all namespaces."""
     @property
     def set_name(self) -> str | None:
-        """In which set; `None`: in all."""
+        """The set in which it applies; `None`: all sets."""
     def as_string(self) -> str:
-        """As text: `"read-write:test.users"`."""
+        """The privilege as text: `"read-write:test.users"`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Role:
-    """A role, as `Client.query_roles` gives it."""
+    """A role, as returned by `Client.query_roles`."""
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Role:
         """What it allows."""
     @property
     def allowlist(self) -> list[str]:
-        """The addresses from which it may be used; empty: from everywhere."""
+        """The addresses from which it can be used; empty: any."""
     @property
     def read_quota(self) -> int:
         """Reads per second; 0: no limit."""
@@ -49,7 +49,7 @@ class Role:
 
 @final
 class User:
-    """A user, as `Client.query_users` gives it."""
+    """A user, as returned by `Client.query_users`."""
 
     @property
     def user(self) -> str:
@@ -59,12 +59,12 @@ class User:
         """The names of the user's roles."""
     @property
     def read_info(self) -> list[int]:
-        """What the server counts of the user's reads: quota, single-record reads per second, queries per second,
-        queries without a limit. May be empty.
+        """Statistics of the user's reads: quota, single-record reads per second, queries per second, queries without
+        a limit. May be empty.
         """
     @property
     def write_info(self) -> list[int]:
-        """The same of the user's writes."""
+        """The same statistics for the user's writes."""
     @property
     def conns_in_user(self) -> int:
-        """Connections that the user has open."""
+        """The number of open connections of the user."""

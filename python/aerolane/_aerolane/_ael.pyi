@@ -13,7 +13,7 @@ from ._node import Version
 from ._query import Filter
 
 class AelParseException(InvalidArgumentError):
-    """A text is not of the Aerospike Expression Language, or cannot be compiled.
+    """The text is not valid in the Aerospike Expression Language, or cannot be compiled.
 
     `str()` shows what is wrong, the place, and the line with a caret under the place.
 
@@ -31,23 +31,25 @@ class AelParseException(InvalidArgumentError):
     needs: str | None
 
 def parse_ael(expression: str, /, *args: Any, server: Version | None = None) -> FilterExpression:
-    """Compiles a text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country ==
+    """Compiles text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country ==
     'US'", 25)`.
 
-    The result equals the one that the constructors of `FilterExpression` build, and every server since 5.2 evaluates it
-    (what a text uses may need a later one). `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`,
-    ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used. With `server`, the
-    `Version` of the oldest node, what that does not have is refused (`error.needs` tells what does).
+    The result equals what the constructors of `FilterExpression` build. Servers since 5.2 can evaluate it; some
+    features require a later version. `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`, ..; or
+    `%s`, one after the other). They are bound as values, never parsed as text, and all of them must be used. With
+    `server`, the `Version` of the oldest node, features that it does not support are refused (`error.needs` names the
+    version that does).
 
-    Raises `AelParseException` (a `ValueError`) for a text that is not of the language or leaves a type open, for
-    placeholders without a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
+    Raises `AelParseException` (a `ValueError`) for text that is invalid or leaves a type open, for placeholders without
+    a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
     """
 
 def parse_ctx(path: str, /) -> list[CTX]:
-    """Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is `[CTX.map_key("key"),
-    CTX.list_index(0)]`. The bin is not part of it.
+    """Compiles a path to a context: `parse_ctx("$.bin.key.[0]")` is `[CTX.map_key("key"), CTX.list_index(0)]`. The bin
+    is not part of the context.
 
-    Raises `AelParseException` for what is no path, has no steps behind the bin, or selects several at a step.
+    Raises `AelParseException` if the text is not a path, has no steps after the bin, or has a step that selects several
+    elements.
     """
 
 def parse_ael_with_index(
@@ -59,24 +61,24 @@ def parse_ael_with_index(
     hint_bin_name: str | None = None,
     server: Version | None = None,
 ) -> AelParseResult:
-    """Compiles a text to an index filter and the expression for the rest, for a query.
+    """Compiles the text of a query's condition to an index filter and an expression for the rest.
 
-    Of the indexes in `index_context` it takes the one that probably finds the fewest records: a single value before a
-    range with two ends, before one with one end; then the one with more different values. `hint_index_name` or
-    `hint_bin_name` names the index to prefer; a hint that does not serve the text changes nothing. `placeholder_values`
-    are the values of `?0`, `?1`, ..; `server` is that of `parse_ael`.
+    It chooses the index in `index_context` that probably finds the fewest records: a single value before a range with
+    two ends, before a range with one end; then the index with more distinct values. `hint_index_name` or
+    `hint_bin_name` names an index to prefer; a hint that does not fit the text is ignored. `placeholder_values` are the
+    values of `?0`, `?1`, ..; `server` is the same as for `parse_ael`.
 
-    Raises `AelParseException` as `parse_ael` does, and for a text that is neither true nor false.
+    Raises `AelParseException` as `parse_ael` does, and for text whose value is not a boolean.
     """
 
 @final
 class AelIndex:
     """A secondary index that `parse_ael_with_index` can choose.
 
-    `bin` and `index_type` (`IndexType`) say what it has. `namespace` (None: any), `set_name` (None: the index has all
-    sets), `name`, `collection_index_type` (`CollectionIndexType`), and `ctx`, the way to what is indexed inside the
-    bin. `bin_values_ratio`: how many different values there are, in any unit: of two indexes that serve alike, the one
-    with more is chosen.
+    `bin` and `index_type` (an `IndexType`) say what the index covers. `namespace`: None means any. `set_name`: None
+    means that the index covers all sets. `name`: its name. `collection_index_type`: a `CollectionIndexType`. `ctx`: the
+    path to the indexed value inside the bin. `bin_values_ratio`: the number of distinct values, in any unit; of two
+    indexes that fit equally well, the one with more distinct values is chosen.
     """
 
     def __new__(
@@ -109,7 +111,7 @@ class AelIndex:
 
 @final
 class AelIndexContext:
-    """The indexes that a query on a namespace can use. With `query_set`, those on other sets are left out."""
+    """The indexes that a query on a namespace can use. With `query_set`, indexes on other sets are left out."""
 
     def __new__(
         cls, namespace: str, indexes: Sequence[AelIndex] | None = None, query_set: str | None = None
@@ -129,42 +131,47 @@ class AelIndexContext:
 
 @final
 class AelParseResult:
-    """How a query finds the records of a text: the index filter, and the expression for what it does not answer."""
+    """How a query finds the records that match a condition: the index filter, and an expression for the rest of the
+    condition.
+    """
 
     @property
     def filter(self) -> Filter | None:
-        """What to ask the index for (`Statement.filters`); None: no index serves the text."""
+        """The index filter, for `Statement.filters`. None if no index fits the condition."""
     @property
     def exp(self) -> FilterExpression | None:
-        """What is left to filter by (`filter_expression` of a policy); None: the index answers all of the text."""
+        """The rest of the condition, for `filter_expression` of a policy. None if the index covers the whole
+        condition.
+        """
     def explain(self) -> str:
-        """Describes the choice: which index is used for what, what is filtered, and why other indexes are not used."""
+        """Explains the choice: which index is used for which part, what is filtered, and why other indexes are not
+        used.
+        """
 
 @final
 class IndexesMonitor:
-    """Keeps a list of the secondary indexes of a cluster: what `parse_ael_with_index` and `with_index_context` choose
-    from.
+    """Keeps a list of the secondary indexes of a cluster, for `parse_ael_with_index` and `with_index_context`.
 
-    `refresh_interval`: seconds between two looks (default 5). Queries of sessions need no monitor: they ask for the
-    indexes when they need them. A client that is given one (`indexes_monitor=`) starts it when it connects.
+    `refresh_interval`: seconds between two updates (default 5). Queries of sessions need no monitor, since they ask for
+    the indexes when they need them. A client that is given a monitor (`indexes_monitor=`) starts it on connecting.
 
-    Raises `InvalidArgumentError` for an interval that is no number above 0.
+    Raises `InvalidArgumentError` unless the interval is a number above 0.
     """
 
     def __new__(cls, refresh_interval: float = 5.0) -> Self: ...
     def start(self, client: NativeClient | Client | SyncClient) -> None:
-        """Begins to ask for the indexes of a connected client: of `aerolane.native`, or a `Client`, `SyncClient`.
-        Does nothing when the monitor has begun already. It ends by itself when the client is closed.
+        """Starts to monitor the indexes of a connected client: a `Client`, a `SyncClient`, or one of
+        `aerolane.native`. Does nothing if the monitor is running. It stops when the client is closed.
         """
     def wait_until_ready(self, timeout: float | None = None) -> None:
-        """Waits until the first list has come, or could not be had: then there are no indexes to choose from.
-        `timeout`: seconds (default 30).
+        """Waits until the first list has arrived or could not be read; in that case there are no indexes to choose
+        from. `timeout`: seconds (default 30).
 
-        Raises `RuntimeError` before `start`, and Python's `TimeoutError`.
+        Raises `RuntimeError` if the monitor was not started, and Python's `TimeoutError`.
         """
     def stop(self) -> None:
-        """Ends it. What was listed stays. A second call does nothing."""
+        """Stops the monitor; the latest list stays. A second call does nothing."""
     def get_index_context(self, namespace: str) -> AelIndexContext | None:
-        """The indexes of a namespace that queries can use, as they were listed last; `None`: there are none, or the
-        first list has not come.
+        """The indexes of a namespace that queries can use, from the latest list. `None` if there are none, or the
+        first list has not arrived yet.
         """

@@ -10,10 +10,10 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 @final
 class Awaitable(Coroutine[Any, Any, _T_co]):
-    """An operation that is under way: await it, or hand it to asyncio as a coroutine.
+    """An operation in flight: await it, or pass it to asyncio like a coroutine.
 
-    It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout
-    around it, gives its place up at once; a write that was sent may still be executed.
+    The request is sent when the method is called (outside of a running event loop: when it is first awaited).
+    Cancelling it, or a timeout around it, stops waiting at once; a write that was sent may still be executed.
     """
 
     def __await__(self) -> Generator[Any, Any, _T_co]: ...

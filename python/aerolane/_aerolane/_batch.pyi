@@ -12,12 +12,12 @@ from ._values import Key, Record
 
 @final
 class BatchRecord:
-    """A key and what became of its row.
+    """A key and the outcome of its row.
 
-    A row has a `record` when it succeeded (without bins for writes and deletes that return nothing), an `error` when it
-    failed, and neither when the server left it out. A missing or filtered-out record is a failed row; the batch itself
-    succeeds all the same. The record is made when it is first asked for. Each row has its own copy of the answer:
-    whoever keeps one row keeps no other.
+    A row has a `record` if it succeeded (without bins for writes and deletes that return nothing), an `error` if it
+    failed, and neither if the server left it out. A row whose record is missing or filtered out has failed; the batch
+    itself still succeeds. The record is created on first access. Each row has its own copy of the answer, so keeping
+    one row does not keep the others in memory.
     """
 
     @property
@@ -25,13 +25,13 @@ class BatchRecord:
         """The key."""
     @property
     def record(self) -> Record | None:
-        """The record of a row that succeeded, else `None`."""
+        """The record, if the row succeeded, else `None`."""
     @property
     def error(self) -> AerospikeError | None:
-        """The exception that the row stands for, not raised; `None` if it did not fail."""
+        """The row's exception, which is not raised here; `None` if the row did not fail."""
     @property
     def result_code(self) -> ResultCode | None:
-        """The row's `ResultCode`: `OK`, or that of its error; `None` if the server left the row out."""
+        """The row's `ResultCode`: `OK`, or the code of its error; `None` if the server left the row out."""
     @property
     def in_doubt(self) -> bool:
         """Whether the write may have been applied although the row failed. Never true for reads."""
@@ -49,25 +49,25 @@ class BatchRecord:
         """Whether the row succeeded."""
 
 class BatchRecords(list[BatchRecord]):
-    """The rows of a batch, in order: a list of `BatchRecord`, which can say which of them have failed.
+    """The rows of a batch, in order: a list of `BatchRecord` that can tell which of them failed.
 
-    A batch succeeds although rows of it fail; `raise_for_failures()` makes that an error.
+    A batch succeeds even if some of its rows fail; `raise_for_failures()` turns failed rows into an error.
     """
 
     def failures(self, *, missing: bool = True) -> list[BatchRecord]:
-        """A list of the rows that did not succeed; with `missing=False`, without those whose record does not exist."""
+        """A list of the rows that failed; with `missing=False`, without the rows whose record does not exist."""
     def raise_for_failures(self, *, missing: bool = True) -> None:
-        """Raises `BatchFailedError` if a row did not succeed; its `records` are these rows.
+        """Raises `BatchFailedError` if a row failed; its `records` are the failed rows.
 
-        `missing=False`: a record that does not exist is no failure. It is in doubt if one of the rows is.
+        With `missing=False`, a record that does not exist is not a failure. The error is in doubt if a row is.
         """
 
 @final
 class BatchReadOp:
-    """A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or, if there are
-    `operations`, what these say (none of them may write).
+    """A row of `Client.batch` that reads: all bins, only `bins` (an empty list: none), or the results of `operations`,
+    none of which may write.
 
-    Raises `ValueError` for operations that write, otherwise as `get` and `operate` do.
+    Raises `ValueError` for operations that write, and otherwise what `get` and `operate` raise.
     """
 
     def __new__(
@@ -83,11 +83,11 @@ class BatchReadOp:
 
 @final
 class BatchWriteOp:
-    """A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at least
-    one of them must write).
+    """A row of `Client.batch` that writes: it sets `bins` and then carries out `operations`. Without `bins`, at least
+    one of the operations must write.
 
-    Raises `ValueError` when neither is given and for operations alone that do not write, otherwise as `put` and
-    `operate` do.
+    Raises `ValueError` if neither is given or if only operations are given and none of them writes, and otherwise what
+    `put` and `operate` raise.
     """
 
     def __new__(
@@ -104,7 +104,7 @@ class BatchWriteOp:
 
 @final
 class BatchDeleteOp:
-    """A row of `Client.batch` that deletes its record."""
+    """A row of `Client.batch` that deletes a record."""
 
     def __new__(cls, key: Key, policy: BatchDeletePolicy | None = None) -> BatchDeleteOp: ...
     @property
@@ -114,10 +114,10 @@ class BatchDeleteOp:
 @final
 class BatchUDFOp:
     """A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without `.lua`)
-    to its record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the row's record;
-    a function that fails makes the row fail, with the server's message: file, line, what was wrong.
+    to its record, with `args` (a list, or None). The function's return value is in the bin `"SUCCESS"` of the row's
+    record. If the function fails, so does the row, with the server's message: file, line and what was wrong.
 
-    Raises `TypeError` for arguments that are no list or cannot be sent, `ValueError` for empty names.
+    Raises `TypeError` if `args` is not a list or cannot be sent, `ValueError` for empty names.
     """
 
     def __new__(
@@ -134,17 +134,17 @@ class BatchUDFOp:
 
 @final
 class BatchRecordStream:
-    """The rows of a batch, as its nodes answer: iterate over it with `for` or `async for`, on any number of threads or
-    tasks (each row comes to one of them).
+    """The rows of a batch as the nodes answer. Iterate over it with `for` or `async for`, from any number of threads or
+    tasks; each row goes to one of them.
 
-    Each item is a pair: the row's place in `ops`, and its `BatchRecord`. Every row comes once, in any order; one that
-    failed says so itself. When the request to a node fails as a whole, its rows have that error; it is raised at the
-    end when no row was answered by the server at all. Closing the stream, leaving it as a context manager and dropping
-    it end the batch: writes that were sent until then may be carried out.
+    Each item is a pair of the row's index in `ops` and its `BatchRecord`. Every row comes exactly once, in any order,
+    failed ones included. If the whole request to a node fails, its rows have that error; it is raised at the end if the
+    server answered no row at all. Closing the stream, leaving its context manager or dropping it ends the batch; writes
+    that were already sent may still be executed.
     """
 
     def close(self) -> None:
-        """Ends the batch. Rows that were not taken are dropped. A second call does nothing."""
+        """Ends the batch. Rows that were not read are dropped. A second call does nothing."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> tuple[int, BatchRecord]: ...
     def __aiter__(self) -> Self: ...

@@ -8,11 +8,12 @@ from ._enums import CommitLevel, Mode, OpKind, OpShape, ReadModeAP, ReadModeSC, 
 
 @final
 class Settings:
-    """Settings of a behavior; None leaves one to the scopes before, to the parent, or to the default.
+    """Settings of a behavior. For a setting that is None, the value of an earlier scope, the parent or the default
+    applies.
 
-    Times are `datetime.timedelta`, rounded up to milliseconds when used. Immutable.
+    Times are `datetime.timedelta`, rounded up to milliseconds. Immutable.
 
-    Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
+    Raises `TypeError` for a value of the wrong type, `InvalidArgumentError` for a value that is out of range.
     """
 
     def __new__(
@@ -40,21 +41,19 @@ class Settings:
     ) -> Self: ...
     @property
     def total_timeout(self) -> timedelta | None:
-        """Most time for the whole call with its retries. Zero: no limit."""
+        """Timeout of the whole call, retries included. Zero: no limit."""
     @property
     def socket_timeout(self) -> timedelta | None:
-        """Most time for one attempt; never more than the total one. Zero: as the total one."""
+        """Timeout of one attempt; `total_timeout` limits it, too. Zero: the same as `total_timeout`."""
     @property
     def timeout_delay(self) -> timedelta | None:
-        """How long a connection whose answer is late is kept for it. Of no effect on lanes, which always read late
-        answers.
-        """
+        """How long a connection waits for a late answer. Has no effect on lanes, which always read late answers."""
     @property
     def max_retries(self) -> int | None:
-        """Most attempts after the first one."""
+        """The maximum number of retries."""
     @property
     def retry_delay(self) -> timedelta | None:
-        """Pause between two attempts."""
+        """The pause between two attempts."""
     @property
     def send_key(self) -> bool | None:
         """Whether the user key is stored with the record."""
@@ -66,58 +65,59 @@ class Settings:
         """Which copies must be written before a write succeeds."""
     @property
     def replica(self) -> Replica | None:
-        """Which node is asked."""
+        """Which node the request goes to."""
     @property
     def read_mode_ap(self) -> ReadModeAP | None:
-        """Copies that a read consults in a namespace of the AP mode."""
+        """How many copies a read consults in a namespace in AP mode."""
     @property
     def read_mode_sc(self) -> ReadModeSC | None:
-        """Consistency of a read in a namespace of the SC mode."""
+        """How consistent a read is in a namespace in SC mode."""
     @property
     def use_compression(self) -> bool | None:
-        """Whether requests are compressed, and answers may be (Enterprise Edition)."""
+        """Whether requests are compressed and the server may compress its answers (Enterprise Edition)."""
     @property
     def compression_threshold(self) -> int | None:
-        """Bytes that a request must exceed to be compressed."""
+        """The size in bytes above which requests are compressed."""
     @property
     def max_concurrent_nodes(self) -> int | None:
-        """Most nodes that a batch or a query asks at the same time. 0: all."""
+        """The maximum number of nodes that a batch or a query asks at the same time. 0: all."""
     @property
     def record_queue_size(self) -> int | None:
-        """Most records of a query that wait for the reader."""
+        """The maximum number of records of a query that are buffered for the reader."""
     @property
     def allow_scans_with_where(self) -> bool | None:
-        """Whether a query with a condition that no index serves may scan."""
+        """Whether a query may read all records if no index fits its condition."""
     @property
     def allow_inline(self) -> bool | None:
-        """Whether the server may handle rows of a batch in memory on the thread that received them."""
+        """Whether the server may process rows of a batch on in-memory namespaces on the thread that received the
+        batch.
+        """
     @property
     def allow_inline_ssd(self) -> bool | None:
         """The same for namespaces on SSD."""
     @property
     def read_touch_ttl_percent(self) -> int | None:
-        """A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less. 0:
-        as the server is configured. -1: reads renew nothing.
+        """A read resets the record's time to live if at most this percentage of it (1 to 100) is left. 0: as
+        configured on the server. -1: reads never reset it.
         """
     @property
     def error_detail_verbosity(self) -> int | None:
-        """How much the server tells about a failure: 0 the result code, 1 a sub-code, 2 a message, 3 also where in
-        an expression.
+        """How much detail the server reports about a failure. 0: the result code. 1: also a sub-code. 2: also a
+        message. 3: also where in an expression it failed.
         """
     @staticmethod
     def merge(base: Settings, override: Settings) -> Settings:
-        """The settings of `base`, and over them those that `override` has. `override` may be passed by position
-        only.
-        """
+        """The settings of `base`, overridden by those of `override`. Pass `override` by position."""
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class Behavior:
-    """A named set of settings for all kinds of calls, made from another one by `derive_with_changes`.
+    """A named set of settings for all kinds of calls, derived from another one by `derive_with_changes`.
 
-    `DEFAULT`; `READ_FAST`: reads of 200 ms in all; `STRICTLY_CONSISTENT`: linearized reads in namespaces of the SC
-    mode; `FAST_RACK_AWARE`: as `READ_FAST`, from the client's racks first. Only a configuration file changes one.
+    Predefined: `DEFAULT`; `READ_FAST` (reads have 200 ms in total); `STRICTLY_CONSISTENT` (linearized reads in
+    namespaces in SC mode); `FAST_RACK_AWARE` (as `READ_FAST`, preferring nodes on the client's racks). A behavior never
+    changes, except by a configuration file.
     """
 
     DEFAULT: ClassVar[Behavior]
@@ -129,10 +129,10 @@ class Behavior:
         """The name."""
     @property
     def parent(self) -> Behavior | None:
-        """The behavior that this one was made from; None for `DEFAULT`."""
+        """The behavior that this one was derived from; None for `DEFAULT`."""
     @property
     def children(self) -> list[Behavior]:
-        """The behaviors that were made from this one and are still in use."""
+        """The behaviors that were derived from this one and are still in use."""
     def derive_with_changes(
         self,
         name: str,
@@ -162,70 +162,68 @@ class Behavior:
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
     ) -> Behavior:
-        """A new behavior: this one with changes. It can be found by its name while it is in use: by the program, a
-        session, or a behavior made from it. One that had the name before is replaced there.
+        """Returns a new behavior: this one with changes. It can be found by name for as long as the program, a session
+        or a behavior derived from it uses it. An earlier behavior of the same name can no longer be found.
 
-        Each argument is a `Settings` for a part of the calls. For reads apply `all`, `reads`, `reads_ap` or `reads_sc`,
-        and `reads_point`, `reads_batch` or `reads_query`; for writes `all`, `writes`, `writes_ap` or `writes_sc`,
-        `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or `writes_query`. Later ones
-        win, and all of them over what the parent says.
+        Each argument is a `Settings` for some of the calls. Reads use `all`, `reads`, `reads_ap` or `reads_sc`, and
+        `reads_point`, `reads_batch` or `reads_query`; writes use `all`, `writes`, `writes_ap` or `writes_sc`,
+        `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or `writes_query`. In this
+        order, later ones override earlier ones, and all of them override the parent.
 
-        A setting by itself (`total_timeout`, `max_retries`, ..) is one of `all`: so code for the first versions of the
-        SDK of Aerospike says it.
+        A single setting (`total_timeout`, `max_retries`, ..) applies to all calls, as in the first versions of
+        Aerospike's SDK.
 
-        Raises `InvalidArgumentError` for an empty name and the names of predefined behaviors.
+        Raises `InvalidArgumentError` for an empty name and for the name of a predefined behavior.
         """
     @property
     def total_timeout(self) -> timedelta:
-        """Most time for a read of one record with its retries, a timedelta: of the settings of such reads, as are
-        the four below, for code written for the first versions of the SDK of Aerospike.
+        """Timeout of a single-record read, retries included, a timedelta. This property and the other settings of
+        such reads exist for code written for the first versions of Aerospike's SDK.
         """
     @property
     def socket_timeout(self) -> timedelta:
-        """Most time for one attempt, a timedelta."""
+        """Timeout of one attempt, a timedelta."""
     @property
     def max_retries(self) -> int:
-        """Most attempts after the first one."""
+        """The maximum number of retries."""
     @property
     def retry_delay(self) -> timedelta:
-        """Pause between two attempts, a timedelta."""
+        """The pause between two attempts, a timedelta."""
     @property
     def send_key(self) -> bool:
         """Whether user keys are sent."""
     def get_settings(self, kind: OpKind, shape: OpShape, mode: Mode | None = None) -> Settings:
-        """The settings of a kind of call."""
+        """The settings for a kind of call."""
     def get_txn_verify_settings(self) -> Settings:
-        """The settings of the step of a commit that checks what was read."""
+        """The settings for the step of a commit that checks the records that were read."""
     def get_txn_roll_settings(self) -> Settings:
-        """The settings of the step that ends a transaction at each record."""
+        """The settings for the step that ends a transaction at each record."""
     def read_policy(self, mode: Mode | None = None) -> ReadPolicy:
-        """The policy of reads of single records."""
+        """The policy for single-record reads."""
     def write_policy(self, mode: Mode | None = None, kind: OpKind | None = None) -> WritePolicy:
-        """The policy of writes of single records. `kind`: default `OpKind.WRITE_NON_RETRYABLE`, as for all writes of
+        """The policy for single-record writes. `kind`: `OpKind.WRITE_NON_RETRYABLE` by default, as for all writes of
         sessions.
         """
     def batch_policy(self, kind: OpKind, mode: Mode | None = None) -> BatchPolicy:
-        """The policy of batches of a kind."""
+        """The policy for a kind of batch."""
     def query_policy(self, mode: Mode | None = None) -> QueryPolicy:
-        """The policy of queries."""
+        """The policy for queries."""
     def find_behavior(self, name: str) -> Behavior | None:
-        """This behavior or one made from it (from one made from it, ...) that has the name, or None."""
+        """The behavior of this name, searched for in this one and everything derived from it, or None."""
     def explain(self) -> str:
-        """A text with the changes of this behavior and the settings that it comes to."""
+        """A text that lists the changes of this behavior and the resulting settings."""
     def clear_cache(self) -> None:
-        """Does nothing: what a behavior comes to is up to date at any time. Here for code written for the SDK of
-        Aerospike.
-        """
+        """Does nothing, since a behavior is always up to date. It exists for code written for Aerospike's SDK."""
     def __copy__(self) -> Behavior: ...
     def __deepcopy__(self, _memo: Any) -> Behavior: ...
 
 def get_behavior(name: str) -> Behavior | None:
-    """The behavior of this name, or None. One that is not predefined, nor from a configuration file, is known by its
-    name while it is in use: by the program, a session, or a behavior made from it.
+    """The behavior of this name, or None. A behavior that is neither predefined nor from a configuration file can be
+    found for as long as the program, a session or a behavior derived from it uses it.
     """
 
 def get_behavior_or_default(name: str) -> Behavior:
     """The behavior of this name, or `Behavior.DEFAULT`."""
 
 def get_all_behaviors() -> dict[str, Behavior]:
-    """All behaviors that are in use by name, in the order in which they were made."""
+    """All behaviors in use by name, in the order in which they were created."""

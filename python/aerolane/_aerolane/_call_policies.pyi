@@ -19,7 +19,7 @@ from ._txn import Txn
 
 @final
 class ReadPolicy(BasePolicy):
-    """How reads of single records behave. Defaults: 1,000 ms in total, 2 retries."""
+    """Settings of single-record reads. Defaults: a total timeout of 1,000 ms, 2 retries."""
 
     def __new__(
         cls,
@@ -80,7 +80,7 @@ class ReadPolicy(BasePolicy):
 
 @final
 class WritePolicy(BasePolicy):
-    """How writes, deletes and `operate` of single records behave. Defaults: 1,000 ms in total, no retries."""
+    """Settings of single-record writes, deletes and `operate`. Defaults: a total timeout of 1,000 ms, no retries."""
 
     def __new__(
         cls,
@@ -174,8 +174,8 @@ class WritePolicy(BasePolicy):
 
 @final
 class BatchPolicy(BasePolicy):
-    """How a batch behaves as a whole. Defaults: 2 retries, and 1,000 ms in total for each started 5,000 rows or 8
-    MiB of requests. A `total_timeout` other than 1,000 is the limit whatever the size.
+    """Settings of a batch as a whole. Defaults: 2 retries, and a total timeout of 1,000 ms for every 5,000 rows or 8
+    MiB of requests, rounded up. Any other `total_timeout` than 1,000 is the limit regardless of the size.
     """
 
     def __new__(
@@ -249,7 +249,7 @@ class BatchPolicy(BasePolicy):
 
 @final
 class QueryPolicy(BasePolicy):
-    """How queries behave. Defaults: no limit of the total time, 5 retries."""
+    """Settings of queries. Defaults: no total timeout, 5 retries."""
 
     def __new__(
         cls,

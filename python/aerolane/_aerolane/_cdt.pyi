@@ -7,9 +7,7 @@ from typing import Any, ClassVar, Self, final
 from ._expression import FilterExpression
 
 class ExpType(Enum):
-    """The type of an expression's value: what `FilterExpression` constructors have to be told where it is not
-    certain.
-    """
+    """The type of an expression's value, for `FilterExpression` constructors that cannot infer it."""
 
     NIL = 0
     BOOL = 1
@@ -24,15 +22,15 @@ class ExpType(Enum):
     def __int__(self) -> int: ...
 
 class ListOrderType(Enum):
-    """The order of a list. UNORDERED (the default): as the items were put. ORDERED: sorted by value."""
+    """The order of a list. UNORDERED (the default): items stay where they were put. ORDERED: sorted by value."""
 
     UNORDERED = 0
     ORDERED = 1
     def __int__(self) -> int: ...
 
 class ListSortFlags(Enum):
-    """How a list is sorted. DEFAULT: ascending, duplicates stay. DESCENDING: the other way round. DROP_DUPLICATES:
-    ascending, of equal items one stays.
+    """How a list is sorted. DEFAULT: ascending, keeping duplicates. DESCENDING: in the opposite order.
+    DROP_DUPLICATES: ascending, keeping one of several equal items.
     """
 
     DEFAULT = 0
@@ -41,8 +39,8 @@ class ListSortFlags(Enum):
     def __int__(self) -> int: ...
 
 class MapOrder(Enum):
-    """The order of a map. UNORDERED (the default). KEY_ORDERED: sorted by key. KEY_VALUE_ORDERED: sorted by key, and
-    an index by value is kept, too.
+    """The order of a map. UNORDERED (the default). KEY_ORDERED: sorted by key. KEY_VALUE_ORDERED: sorted by key,
+    with an additional index by value.
     """
 
     UNORDERED = 0
@@ -51,8 +49,8 @@ class MapOrder(Enum):
     def __int__(self) -> int: ...
 
 class MapWriteMode(Enum):
-    """What a map operation does with keys. UPDATE (the default): creates or changes. UPDATE_ONLY: fails for a key
-    that does not exist. CREATE_ONLY: fails for one that exists.
+    """How a map operation writes keys. UPDATE (the default): creates or replaces entries. UPDATE_ONLY: fails for a
+    key that does not exist. CREATE_ONLY: fails for a key that exists.
     """
 
     UPDATE = 0
@@ -61,8 +59,8 @@ class MapWriteMode(Enum):
     def __int__(self) -> int: ...
 
 class BitwiseOverflowActions(Enum):
-    """What happens when the result of bit arithmetic does not fit. FAIL: an error. SATURATE: it becomes the largest
-    or smallest number that fits. WRAP: its high bits are cut off.
+    """What happens if the result of bit arithmetic does not fit. FAIL: an error. SATURATE: the result becomes the
+    largest or smallest number that fits. WRAP: its high bits are cut off.
     """
 
     FAIL = 0
@@ -71,8 +69,8 @@ class BitwiseOverflowActions(Enum):
     def __int__(self) -> int: ...
 
 class BitwiseResizeFlags(Enum):
-    """How a blob is resized. DEFAULT: bytes are added and removed at the end. FROM_FRONT: at the front. GROW_ONLY:
-    it never becomes shorter. SHRINK_ONLY: it never becomes longer.
+    """How a blob is resized. DEFAULT: bytes are added or removed at the end. FROM_FRONT: at the front. GROW_ONLY: it
+    never gets shorter. SHRINK_ONLY: it never gets longer.
     """
 
     DEFAULT = 0
@@ -90,8 +88,8 @@ class StringNumericType(Enum):
     def __int__(self) -> int: ...
 
 class LoopVarPart(Enum):
-    """What an expression inside a path looks at, of the element that the path is at: its key (in a map), its value,
-    or its index (in a list). Server 8.1.1 and later.
+    """Which part of the current element an expression inside a path uses: its key (in a map), its value, or its
+    index (in a list). Server 8.1.1 and later.
     """
 
     MAP_KEY = 0
@@ -100,10 +98,11 @@ class LoopVarPart(Enum):
     def __int__(self) -> int: ...
 
 class ListWriteFlags(IntEnum):
-    """What a list operation refuses, and what becomes of that. Combine with `|`.
+    """What a list operation refuses. Combine with `|`.
 
-    ADD_UNIQUE: items that are there already. INSERT_BOUNDED: indexes behind the end. NO_FAIL: what is refused is no
-    error. PARTIAL: with NO_FAIL, the items that are not refused are taken.
+    ADD_UNIQUE: refuses items that the list already has. INSERT_BOUNDED: refuses indexes beyond the end. NO_FAIL: a
+    refused operation does nothing instead of failing. PARTIAL: with NO_FAIL, the items that are not refused are
+    written.
     """
 
     DEFAULT = 0
@@ -113,10 +112,10 @@ class ListWriteFlags(IntEnum):
     PARTIAL = 8
 
 class MapWriteFlags(IntEnum):
-    """What a map operation refuses, and what becomes of that. Combine with `|`.
+    """What a map operation refuses. Combine with `|`.
 
-    CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: with
-    NO_FAIL, the pairs that are not refused are taken.
+    CREATE_ONLY: refuses existing keys. UPDATE_ONLY: refuses new keys. NO_FAIL: a refused operation does nothing instead
+    of failing. PARTIAL: with NO_FAIL, the entries that are not refused are written.
     """
 
     DEFAULT = 0
@@ -126,10 +125,10 @@ class MapWriteFlags(IntEnum):
     PARTIAL = 8
 
 class BitWriteFlags(IntEnum):
-    """What a bit operation refuses, and what becomes of that. Combine with `|`.
+    """What a bit operation refuses. Combine with `|`.
 
-    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. PARTIAL: what
-    lies outside of the blob is left out.
+    CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing instead
+    of failing. PARTIAL: bits outside of the blob are ignored.
     """
 
     DEFAULT = 0
@@ -139,10 +138,10 @@ class BitWriteFlags(IntEnum):
     PARTIAL = 8
 
 class HLLWriteFlags(IntEnum):
-    """What an HLL operation refuses, and what becomes of that. Combine with `|`.
+    """What an HLL operation refuses. Combine with `|`.
 
-    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. ALLOW_FOLD: the
-    result may have fewer index bits than the bin.
+    CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing instead
+    of failing. ALLOW_FOLD: the result may have fewer index bits than the bin.
     """
 
     DEFAULT = 0
@@ -152,9 +151,10 @@ class HLLWriteFlags(IntEnum):
     ALLOW_FOLD = 8
 
 class StringWriteFlags(IntEnum):
-    """What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later.
+    """What a string operation refuses. Combine with `|`. Server 8.2 and later.
 
-    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error.
+    CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. NO_FAIL: a refused operation does nothing instead
+    of failing.
     """
 
     DEFAULT = 0
@@ -163,7 +163,7 @@ class StringWriteFlags(IntEnum):
     NO_FAIL = 4
 
 class StringRegexFlags(IntEnum):
-    r"""How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later.
+    r"""How string operations interpret a regular expression. Combine with `|`. Server 8.2 and later.
 
     CASE_INSENSITIVE. MULTILINE: `^` and `$` match at each line. DOTALL: `.` matches the end of a line, too. UNIX_LINES:
     only `\n` ends a line. GLOBAL: regex_replace replaces all matches, not only the first.
@@ -177,10 +177,10 @@ class StringRegexFlags(IntEnum):
     GLOBAL = 16
 
 class RegexFlag(IntEnum):
-    """How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`.
+    """How `FilterExpression.regex_compare` interprets its regular expression (POSIX). Combine with `|`.
 
-    EXTENDED: the extended syntax. ICASE: case does not matter. NOSUB: positions are not asked for. NEWLINE: `.` does
-    not match the end of a line.
+    EXTENDED: the extended syntax. ICASE: ignores case. NOSUB: does not report positions. NEWLINE: `.` does not match
+    the end of a line.
     """
 
     NONE = 0
@@ -190,18 +190,17 @@ class RegexFlag(IntEnum):
     NEWLINE = 8
 
 class ExpReadFlags(IntEnum):
-    """How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated answers with
-    None.
-    """
+    """How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated returns None."""
 
     DEFAULT = 0
     EVAL_NO_FAIL = 16
 
 class ExpWriteFlags(IntEnum):
-    """What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`.
+    """What `ExpOperation.write` refuses. Combine with `|`.
 
-    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. ALLOW_DELETE: a result of nil deletes the bin.
-    POLICY_NO_FAIL: what is refused is no error. EVAL_NO_FAIL: an expression that cannot be evaluated is no error.
+    CREATE_ONLY: refuses existing bins. UPDATE_ONLY: refuses new bins. ALLOW_DELETE: a result of nil deletes the bin.
+    POLICY_NO_FAIL: a refused operation does nothing instead of failing. EVAL_NO_FAIL: the same for an expression that
+    cannot be evaluated.
     """
 
     DEFAULT = 0
@@ -212,11 +211,11 @@ class ExpWriteFlags(IntEnum):
     EVAL_NO_FAIL = 16
 
 class SelectFlags(IntEnum):
-    """What a path answers with. Server 8.1.1 and later.
+    """What a path returns. Server 8.1.1 and later.
 
-    MATCHING_TREE: the collection, with nothing but what matches. VALUE (also LIST_VALUE, MAP_VALUE): a list of the
-    values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): what has another
-    type than the path says is left out.
+    MATCHING_TREE: the collection, reduced to the matching elements. VALUE (also LIST_VALUE, MAP_VALUE): a list of the
+    values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): leaves out elements
+    whose type does not fit the path.
     """
 
     MATCHING_TREE = 0
@@ -230,8 +229,8 @@ class SelectFlags(IntEnum):
 class QueryWhereFlags(IntEnum):
     """What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later.
 
-    EXPLAIN: which index serves the condition; always needed. REQUIRE_INDEX: an error if no secondary index does.
-    HARD_HINT: an error if the index of the hint does not. ENC_VARINT: reserved, not accepted.
+    EXPLAIN: which index fits the condition; always required. REQUIRE_INDEX: an error if no secondary index fits.
+    HARD_HINT: an error if the index of the hint does not fit. ENC_VARINT: reserved, not accepted.
     """
 
     ENC_VARINT = 1
@@ -240,8 +239,8 @@ class QueryWhereFlags(IntEnum):
     HARD_HINT = 8
 
 class ModifyFlags(IntEnum):
-    """How a path modifies. NO_FAIL: what has another type than the path says is left as it is. Server 8.1.1 and
-    later.
+    """How a path modifies elements. NO_FAIL: elements whose type does not fit the path are left unchanged. Server
+    8.1.1 and later.
     """
 
     DEFAULT = 0
@@ -249,7 +248,7 @@ class ModifyFlags(IntEnum):
 
 @final
 class ListReturnType:
-    """What an operation on a list answers with, for the items that it selects. Combine with `| INVERTED`."""
+    """What a list operation returns for the items that it selects. Combine with `| INVERTED`."""
 
     NONE: ClassVar[ListReturnType]
     INDEX: ClassVar[ListReturnType]
@@ -270,7 +269,7 @@ class ListReturnType:
 
 @final
 class MapReturnType:
-    """What an operation on a map answers with, for the pairs that it selects. Combine with `| INVERTED`."""
+    """What a map operation returns for the entries that it selects. Combine with `| INVERTED`."""
 
     NONE: ClassVar[MapReturnType]
     INDEX: ClassVar[MapReturnType]
@@ -295,10 +294,11 @@ class MapReturnType:
 
 @final
 class ListPolicy:
-    """How list operations create a list, and what they refuse: the order of new lists (`ListOrderType`, default
-    UNORDERED), and write flags (`ListWriteFlags` or an int, default none).
+    """How list operations create lists and what they refuse: the order of new lists (`ListOrderType`, default
+    UNORDERED) and write flags (`ListWriteFlags` or an int, default none).
 
-    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+    `InvalidArgumentError` for other values.
     """
 
     def __new__(cls, order: ListOrderType | None = None, write_flags: int | None = None) -> Self: ...
@@ -309,11 +309,12 @@ class ListPolicy:
 
 @final
 class MapPolicy:
-    """How map operations create a map, and what they refuse: the order of new maps (`MapOrder`, default UNORDERED),
-    what happens to keys (`MapWriteMode`, or `MapWriteFlags`, which go before), and whether the index of a new map is
+    """How map operations create maps and what they refuse: the order of new maps (`MapOrder`, default UNORDERED), how
+    keys are written (`MapWriteMode`, or `MapWriteFlags`, which take precedence), and whether the index of a new map is
     stored with it (default False).
 
-    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+    `InvalidArgumentError` for other values.
     """
 
     def __new__(
@@ -325,10 +326,10 @@ class MapPolicy:
     ) -> Self: ...
     @classmethod
     def new_with_flags(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
-        """With an order and write flags."""
+        """A policy with an order and write flags."""
     @classmethod
     def new_with_flags_and_persisted_index(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
-        """With an order, write flags, and an index that is stored."""
+        """A policy with an order, write flags, and a stored index."""
     order: MapOrder
     write_mode: MapWriteMode
     flags: int
@@ -341,15 +342,16 @@ class MapPolicy:
 
 @final
 class BitPolicy:
-    """What bit operations refuse: write flags (`BitWriteFlags` or an int, default none).
+    """Write flags of bit operations: what they refuse (`BitWriteFlags` or an int, default none).
 
-    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+    `InvalidArgumentError` for other values.
     """
 
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     @property
     def write_flags(self) -> int:
-        """What is refused, and what becomes of that: bits of `BitWriteFlags`."""
+        """What is refused, and how: bits of `BitWriteFlags`."""
     def get_write_flags(self) -> int:
         """The same."""
     def set_write_flags(self, flags: int | None) -> None:
@@ -359,9 +361,10 @@ class BitPolicy:
 
 @final
 class HLLPolicy:
-    """What HLL operations refuse: write flags (`HLLWriteFlags` or an int, default none).
+    """Write flags of HLL operations: what they refuse (`HLLWriteFlags` or an int, default none).
 
-    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    An operation uses the settings as they are when the operation is created. Raises `TypeError` and
+    `InvalidArgumentError` for other values.
     """
 
     def __new__(cls, write_flags: int | None = None) -> Self: ...
@@ -371,12 +374,12 @@ class HLLPolicy:
 
 @final
 class CTX:
-    """One step on the way to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of
-    the list that stands under `"orders"`.
+    """One step of the path to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of
+    the list stored under `"orders"`.
 
-    Made by static methods, immutable, and encoded when it is made. Negative indexes and ranks count from the end.
+    Created by static methods, immutable, and encoded on creation. Negative indexes and ranks count from the end.
 
-    The methods raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+    The methods raise `TypeError` for an argument of the wrong type, `OverflowError` for ints of more than 64 bits, and
     `InvalidArgumentError` for values that cannot be sent.
     """
 
@@ -385,8 +388,8 @@ class CTX:
         """The item of a list at an index."""
     @staticmethod
     def list_index_create(index: int, order: ListOrderType, pad: bool) -> CTX:
-        """The item of a list at an index; if there is none, a list of this order is created there. `pad`: the list
-        around it may be shorter than the index, and is padded with nil (of no effect with an ordered one).
+        """The item of a list at an index; if there is none, creates a list of this order. `pad`: if the enclosing
+        list is shorter than the index, pads it with nil (no effect on an ordered list).
         """
     @staticmethod
     def list_rank(rank: int) -> CTX:
@@ -405,10 +408,10 @@ class CTX:
         """The value of a key of a map."""
     @staticmethod
     def map_key_create(key: Any, order: MapOrder) -> CTX:
-        """The value of a key of a map; if there is none, a map of this order is created there."""
+        """The value of a key of a map; if there is none, creates a map of this order."""
     @staticmethod
     def map_value(value: Any) -> CTX:
-        """The first value of a map that is equal to this one. A dict stands for a key-ordered map."""
+        """The first value of a map that equals this one. A dict stands for a key-ordered map."""
     @staticmethod
     def all_children() -> CTX:
         """All items of a list, or values of a map. Only on paths; server 8.1.1 and later."""
@@ -422,29 +425,30 @@ class CTX:
         """The values of some keys of a map. Only on paths; server 8.1.2 and later."""
     @staticmethod
     def and_filter(exp: FilterExpression) -> CTX:
-        """Of what the step before selects, that for which an expression is true, too. Only on paths; server 8.1.2
-        and later.
+        """Keeps only those elements selected by the previous step for which an expression is true. Only on paths;
+        server 8.1.2 and later.
         """
     @staticmethod
     def to_bytes(ctx: Iterable[CTX] | None) -> bytes:
-        """A sequence of CTX as bytes: what `from_bytes` and other clients take. What they create is not part of
-        that.
+        """Encodes a sequence of CTX as bytes, for `from_bytes` and other clients. Settings for creating lists and
+        maps are not included.
         """
     @staticmethod
     def to_base64(ctx: Iterable[CTX] | None) -> str:
-        """`to_bytes` as base64 text."""
+        """The same as `to_bytes`, as base64 text."""
     @staticmethod
     def from_bytes(bytes: bytes | bytearray | memoryview | Sequence[int]) -> list[CTX]:
-        """The list of CTX of `to_bytes`.
+        """Decodes the output of `to_bytes` to a list of CTX.
 
-        Raises `TypeError` for what is no bytes-like object, `InvalidArgumentError` for bytes that are no context.
+        Raises `TypeError` for anything but a bytes-like object, `InvalidArgumentError` for bytes that are not a valid
+        context.
         """
     @staticmethod
     def from_base64(b64: str) -> list[CTX]:
-        """The list of CTX of `to_base64`.
+        """Decodes the output of `to_base64` to a list of CTX.
 
-        Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are no context.
-        Both are `ValueError`s.
+        Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are not a valid
+        context. Both are `ValueError`s.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

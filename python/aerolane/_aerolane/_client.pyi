@@ -59,14 +59,16 @@ class Client(
 ):
     """A client for asyncio: `async with Client("localhost:3000") as client`.
 
-    In a forked child it is not connected: connect it there anew.
+    In a forked child it is not connected: connect it there anew. With `after_fork="reconnect"` (default `"error"`), a
+    client that was connected at the fork does so by itself: its first `create_session()`, or other use, blocks until it
+    has. Sessions of the parent process do not work there.
 
     `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
     `max_error_rate`, `error_rate_window`: go before what the policy says. `index_refresh_interval` is accepted for code
     written for the first versions of the SDK of Aerospike: here the indexes of a cluster are asked for when a query
     needs them. `indexes_monitor`: an `IndexesMonitor` of `aerolane.ael`, which begins with the connection.
 
-    Raises `InvalidArgumentError` for seeds that are no addresses.
+    Raises `InvalidArgumentError` for seeds that are no addresses, and another `after_fork`.
     """
 
     def __new__(

@@ -7,7 +7,7 @@ from ._tls import TlsConfig
 
 @final
 class ClientPolicy:
-    """How a client connects, logs in, and sizes its pools. It is read when the client is made."""
+    """How a client connects, logs in, and sizes its pools. It is read when the client is created."""
 
     def __new__(
         cls,
@@ -128,7 +128,7 @@ class ClientPolicy:
     custom_client_id: str | None
     per_client_runtime_workers: int | None
     def set_auth_mode(self, mode: AuthMode, user: str | None = None, password: str | None = None) -> None:
-        """Sets how to log in, and with what."""
+        """Sets how to log in, and the credentials."""
     def set_pki_auth(self) -> None:
         """Logs in with the client's TLS certificate (`AuthMode.PKI`)."""
     def __eq__(self, other: object, /) -> bool: ...

@@ -11,7 +11,7 @@ from ._enums import Scope
 
 @final
 class BehaviorSpec:
-    """A behavior as a configuration file has it."""
+    """A behavior as described in a configuration file."""
 
     def __new__(cls, name: str, parent: str | None = None, patches: dict[Scope, Settings] | None = None) -> Self: ...
     @property
@@ -19,77 +19,78 @@ class BehaviorSpec:
         """The name."""
     @property
     def parent(self) -> str | None:
-        """The name of the behavior that it is made from; `None`: `DEFAULT`."""
+        """The name of the behavior that it is derived from; `None` means `DEFAULT`."""
     @property
     def patches(self) -> dict[Scope, Settings]:
-        """Its own settings: a `Settings` by each `Scope` that it has."""
+        """Its own settings: a dict from `Scope` to `Settings`."""
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class LoadedConfig:
-    """What was read from a configuration file."""
+    """The contents of a configuration file."""
 
     @property
     def raw(self) -> bytes:
         """The bytes of the file."""
     @property
     def profiles(self) -> dict[str, SystemSettings]:
-        """A `SystemSettings` by the name of each cluster, or `DEFAULT`."""
+        """A dict from the name of each cluster, or `DEFAULT`, to its `SystemSettings`."""
     @property
     def behaviors(self) -> dict[str, BehaviorSpec]:
-        """A `BehaviorSpec` by the name of each behavior."""
+        """A dict from the name of each behavior to its `BehaviorSpec`."""
 
 def parse_size(value: int | str, /) -> int:
-    """A number of bytes: an int, or a text with a unit, such as `"512b"`, `"10mb"`, `"1.5gb"`.
+    """Parses a number of bytes: an int, or text with a unit such as `"512b"`, `"10mb"` or `"1.5gb"`.
 
-    Raises `InvalidArgumentError`, a `ValueError`, for something else.
+    Raises `InvalidArgumentError` (a `ValueError`) for anything else.
     """
 
 def parse_duration(value: str, /) -> timedelta:
-    """A duration: a text such as `"250ms"`, `"1s"`, `"5 minutes"`. Units go from nanoseconds to days; what is less than
-    a microsecond is rounded up to one. Gives a `timedelta`.
+    """Parses a duration such as `"250ms"`, `"1s"` or `"5 minutes"` to a `timedelta`. Units range from nanoseconds to
+    days; anything below a microsecond is rounded up to one.
 
-    Raises `InvalidArgumentError`, a `ValueError`, for something else.
+    Raises `InvalidArgumentError` (a `ValueError`) for anything else.
     """
 
 def parse_sdk_config(text: str) -> dict[str, SystemSettings]:
-    """The settings of clusters in the text of a configuration file: a `SystemSettings` by the name of each cluster, or
-    `DEFAULT`. Keys that cannot be used are logged.
+    """The settings of clusters in the text of a configuration file: a dict from the name of a cluster, or `DEFAULT`, to
+    its `SystemSettings`. Invalid keys are logged.
 
-    Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
+    Raises `InvalidArgumentError` (a `ValueError`) with the line if the text is not valid YAML.
     """
 
 def parse_behaviors(text: str) -> dict[str, BehaviorSpec]:
-    """The behaviors in the text of a configuration file: a `BehaviorSpec` by the name of each. Keys that cannot be used
-    are logged.
+    """The behaviors in the text of a configuration file: a dict from name to `BehaviorSpec`. Invalid keys are logged.
 
-    Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
+    Raises `InvalidArgumentError` (a `ValueError`) with the line if the text is not valid YAML.
     """
 
 def apply_behaviors(specs: dict[str, BehaviorSpec]) -> None:
-    """Makes behaviors, and changes those that there are, also for sessions that use them: they get these settings in
-    place of the ones that they had. Predefined ones keep their own beneath.
+    """Creates behaviors and replaces the settings of existing ones, also for sessions that use them. Predefined
+    behaviors keep their own settings beneath the new ones.
 
-    `specs`: a `BehaviorSpec` by each name, as `parse_behaviors` gives them. One whose parent there is not gets
-    `DEFAULT`; of those whose parents lead in a circle nothing is made. Both are logged.
+    `specs`: a dict from name to `BehaviorSpec`, as returned by `parse_behaviors`. A behavior whose parent does not
+    exist is derived from `DEFAULT`; behaviors whose parents form a cycle are not created. Both cases are logged.
     """
 
 def resolve_for_cluster(profiles: dict[str, SystemSettings], cluster_name: str | None) -> SystemSettings | None:
-    """The settings for a cluster: those of its name, over those of `DEFAULT`. `None`: there are neither."""
+    """The settings for a cluster: those for its name override those for `DEFAULT`. `None` if there are neither."""
 
 def load_config(path: str | PathLike[str]) -> LoadedConfig | None:
-    """What is in a configuration file: a `LoadedConfig`. `None`: it cannot be read, or is no YAML, which is logged."""
+    """The contents of a configuration file: a `LoadedConfig`. `None` if it cannot be read or is not valid YAML,
+    which is logged.
+    """
 
 def load_and_resolve(
     path: str | PathLike[str], cluster_name: str | None, programmatic: SystemSettings | None
 ) -> SystemSettings:
-    """The settings of a cluster: what a file says for it, over `programmatic`, a `SystemSettings`, over the
+    """The settings of a cluster: those in a file override `programmatic` (a `SystemSettings`), which overrides the
     defaults. A file that cannot be used is logged.
     """
 
 def resolve_from_env(
     cluster_name: str | None, programmatic: SystemSettings | None
 ) -> tuple[SystemSettings, str | None]:
-    """`load_and_resolve` with the file that the environment variable `AEROSPIKE_SDK_CONFIG_URL` names: the settings,
-    and the path of the file, or `None` when it names none.
+    """Calls `load_and_resolve` with the file that the environment variable `AEROSPIKE_SDK_CONFIG_URL` names. Returns
+    the settings and the path of the file, or `None` if it is not set.
     """

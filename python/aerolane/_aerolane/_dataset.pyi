@@ -7,7 +7,7 @@ from ._values import Key, _UserKey
 
 @final
 class DataSet:
-    """A set of a namespace: makes keys of its records.
+    """A set of a namespace, which creates the keys of its records.
 
     `set_name` is `None` (or empty) for records without a set.
     """
@@ -30,14 +30,15 @@ class DataSet:
     @overload
     def ids(self, *identifiers: _UserKey) -> list[Key]: ...
     def id_from_digest(self, digest: str | bytes) -> Key:
-        """The key of a record, by its digest: 20 bytes, or their 40 hexadecimal digits."""
+        """The key of a record, by its digest: 20 bytes, or 40 hexadecimal digits."""
     @overload
     def ids_from_digests(self, digests: list[str] | list[bytes] | tuple[str | bytes, ...], /) -> list[Key]:
         """The keys of several records, by their digests."""
     @overload
     def ids_from_digests(self, *digests: str | bytes) -> list[Key]: ...
     def id_for_object(self, obj: str | int | float | bytes | bytearray) -> Key:
-        """The key of an object: a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a whole `float` (as an int).
+        """The key for a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a `float` without a fraction (as an
+        int).
 
         Raises `TypeError` for others.
         """

@@ -5,9 +5,9 @@ from enum import Enum
 class Replica(Enum):
     """Which node a read is sent to.
 
-    MASTER: the one with the record's master copy. MASTER_PROLES: by turns those with any copy. RANDOM: by turns all
-    nodes. SEQUENCE (the default): the master, then those with copies when it fails. PREFER_RACK: one on the client's
-    racks (`ClientPolicy.rack_ids`), else as SEQUENCE. Writes go to the master first.
+    MASTER: the node with the record's master copy. MASTER_PROLES: the nodes with any copy in turn. RANDOM: all nodes in
+    turn. SEQUENCE (the default): the master, and if it fails, the nodes with replicas. PREFER_RACK: a node on one of
+    the client's racks (`ClientPolicy.rack_ids`), otherwise as SEQUENCE. Writes go to the master first.
     """
 
     MASTER = 0
@@ -18,14 +18,14 @@ class Replica(Enum):
     def __int__(self) -> int: ...
 
 class ReadModeAP(Enum):
-    """How many copies a read consults in a namespace of the AP mode while partitions move. ONE is the default."""
+    """How many copies a read consults in a namespace in AP mode while partitions move. ONE is the default."""
 
     ONE = 0
     ALL = 1
     def __int__(self) -> int: ...
 
 class ReadModeSC(Enum):
-    """How consistent a read is in a namespace of the SC (strong consistency) mode. SESSION is the default."""
+    """How consistent a read is in a namespace in SC (strong consistency) mode. SESSION is the default."""
 
     SESSION = 0
     LINEARIZE = 1
@@ -34,7 +34,7 @@ class ReadModeSC(Enum):
     def __int__(self) -> int: ...
 
 class CommitLevel(Enum):
-    """Whether a write has succeeded when all copies are written (COMMIT_ALL, the default) or the master
+    """When a write has succeeded: once all copies are written (COMMIT_ALL, the default), or once the master is
     (COMMIT_MASTER).
     """
 
@@ -43,10 +43,10 @@ class CommitLevel(Enum):
     def __int__(self) -> int: ...
 
 class GenerationPolicy(Enum):
-    """Whether a write looks at the record's generation.
+    """Whether a write checks the record's generation.
 
-    NONE (the default): no. EXPECT_GEN_EQUAL: it fails unless the generation is the policy's. EXPECT_GEN_GREATER: it
-    fails unless the policy's generation is greater than the record's.
+    NONE (the default): no. EXPECT_GEN_EQUAL: the write fails unless the record has the policy's generation.
+    EXPECT_GEN_GREATER: it fails unless the policy's generation is greater than the record's.
     """
 
     NONE = 0
@@ -55,11 +55,11 @@ class GenerationPolicy(Enum):
     def __int__(self) -> int: ...
 
 class RecordExistsAction(Enum):
-    """What a write does when the record exists, or does not.
+    """What a write does if the record exists or does not exist.
 
-    UPDATE (the default): creates it, or changes the bins named. UPDATE_ONLY: fails when it does not exist. REPLACE:
-    creates it, or removes all other bins. REPLACE_ONLY: fails when it does not exist. CREATE_ONLY: fails when it
-    exists.
+    UPDATE (the default): creates the record, or changes the given bins. UPDATE_ONLY: the same, but fails if the record
+    does not exist. REPLACE: creates the record, or replaces all its bins. REPLACE_ONLY: the same, but fails if the
+    record does not exist. CREATE_ONLY: fails if the record exists.
     """
 
     UPDATE = 0
@@ -78,7 +78,7 @@ class Concurrency(Enum):
 
 class QueryDuration(Enum):
     """How long a query is expected to take. LONG is the default. SHORT: under a second, on one server thread.
-    LONG_RELAX_AP: as LONG, and it may read from copies in a namespace of the AP mode.
+    LONG_RELAX_AP: as LONG, and in a namespace in AP mode it may read from replicas.
     """
 
     LONG = 0
@@ -87,8 +87,8 @@ class QueryDuration(Enum):
     def __int__(self) -> int: ...
 
 class WhenFull(Enum):
-    """What happens when all connections to a node are taken. WAIT (the default): calls wait, first come first
-    served, until their own deadline. FAIL: they raise `PoolExhaustedError` at once.
+    """What happens if all connections to a node are full. WAIT (the default): calls wait in order until their own
+    deadline. FAIL: they raise `PoolExhaustedError` at once.
     """
 
     WAIT = 0
@@ -98,9 +98,9 @@ class WhenFull(Enum):
 class AuthMode(Enum):
     """How a client logs in.
 
-    NONE (the default): not at all. INTERNAL: with a user and a password that the cluster knows. EXTERNAL: with those of
-    an outside directory (LDAP); needs TLS. EXTERNAL_INSECURE: the same without TLS, for tests. PKI: with the client's
-    TLS certificate.
+    NONE (the default): no login. INTERNAL: with a user and a password that the cluster stores. EXTERNAL: with those of
+    an external directory (LDAP); requires TLS. EXTERNAL_INSECURE: the same without TLS, for tests. PKI: with the
+    client's TLS certificate.
     """
 
     NONE = 0
@@ -118,20 +118,18 @@ class LatencyUnit(Enum):
     def __int__(self) -> int: ...
 
 class MetricsExporterType(Enum):
-    """Who gets the snapshots of metrics: FILE (files in a directory), CUSTOM (the exporters that the program has
-    added) or NONE (nobody).
-    """
+    """Where snapshots of metrics go: FILE (files in a directory), CUSTOM (exporters that the program adds) or NONE."""
 
     FILE = "file"
     CUSTOM = "custom"
     NONE = "none"
 
 class CommandType(Enum):
-    """What a call is counted as in metrics.
+    """The kind of a call in metrics.
 
-    GET: bins of a record are read. GET_HEADER: none of them. EXISTS. PUT: writes of bins, and touch. DELETE. OPERATE:
-    several operations on one record. QUERY: by a secondary index. SCAN: without one. UDF: a function on one record.
-    BATCH_READ: the request of a batch to one node. BATCH_WRITE: one with rows that write. NONE: nothing is.
+    GET: reads bins of a record. GET_HEADER: reads none of them. EXISTS. PUT: writes of bins, and touch. DELETE.
+    OPERATE: several operations on one record. QUERY: with a secondary index. SCAN: without one. UDF: a function on one
+    record. BATCH_READ: the request of a batch to one node. BATCH_WRITE: the same with rows that write. NONE: no call.
     """
 
     NONE = 0
@@ -149,10 +147,10 @@ class CommandType(Enum):
     def __int__(self) -> int: ...
 
 class LatencyType(Enum):
-    """Kinds of latencies, several kinds of calls together.
+    """Groups of calls whose latencies are shown together.
 
     READ: GET, GET_HEADER and EXISTS. WRITE: PUT, DELETE, OPERATE and UDF. BATCH: BATCH_READ and BATCH_WRITE. QUERY:
-    QUERY and SCAN. CONN: how long calls of all kinds waited for a place on a connection.
+    QUERY and SCAN. CONN: how long calls of all kinds waited for room on a connection.
     """
 
     CONN = "conn"
@@ -162,27 +160,27 @@ class LatencyType(Enum):
     QUERY = "query"
 
 class OpKind(Enum):
-    """What a call does: READ, WRITE_RETRYABLE (repeating it does no harm), or WRITE_NON_RETRYABLE."""
+    """What a call does: READ, WRITE_RETRYABLE (can safely be repeated), or WRITE_NON_RETRYABLE."""
 
     READ = "read"
     WRITE_RETRYABLE = "write_retryable"
     WRITE_NON_RETRYABLE = "write_non_retryable"
 
 class OpShape(Enum):
-    """How much a call is about: POINT (one record), BATCH (several, by key), QUERY."""
+    """How many records a call is about: POINT (one record), BATCH (several, by key), QUERY."""
 
     POINT = "point"
     BATCH = "batch"
     QUERY = "query"
 
 class Mode(Enum):
-    """The mode of a namespace: AP (availability before consistency) or SC (strong consistency)."""
+    """The mode of a namespace: AP (available, partition-tolerant) or SC (strong consistency)."""
 
     AP = "ap"
     SC = "sc"
 
 class Scope(Enum):
-    """Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`."""
+    """The calls that settings apply to: the keyword arguments of `Behavior.derive_with_changes`."""
 
     ALL = "all"
     READS = "reads"
@@ -203,10 +201,10 @@ class Scope(Enum):
     SYSTEM_TXN_ROLL = "system_txn_roll"
 
 class CollectionIndexType(Enum):
-    """What of a bin an index covers.
+    """Which part of a bin an index covers.
 
-    DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key, or value, of a map. SET: the
-    records of a set (`create_set_index`).
+    DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key or each value of a map. SET:
+    the records of a set (`create_set_index`).
     """
 
     DEFAULT = 0
@@ -217,9 +215,9 @@ class CollectionIndexType(Enum):
     def __int__(self) -> int: ...
 
 class IndexType(Enum):
-    """What kind of values an index holds.
+    """The type of the values in an index.
 
-    NUMERIC: ints. INTEGER: the same, as servers from 8.2 on call it. STRING, BLOB. GEO2D_SPHERE: points and regions in
+    NUMERIC: ints. INTEGER: the same, under its name since server 8.2. STRING, BLOB. GEO2D_SPHERE: points and regions in
     GeoJSON.
     """
 
@@ -239,7 +237,8 @@ class UDFLang(Enum):
 class QuerySelection(Enum):
     """How the servers find the records for a condition (`Client.query_explain`).
 
-    PRIMARY_INDEX: they look at all records. SECONDARY_INDEX: at a range of an index. FILTERED_OUT: no record can match.
+    PRIMARY_INDEX: they read all records. SECONDARY_INDEX: they read a range of an index. FILTERED_OUT: no record can
+    match.
     """
 
     PRIMARY_INDEX = 0
@@ -248,8 +247,8 @@ class QuerySelection(Enum):
     def __int__(self) -> int: ...
 
 class TaskStatus(Enum):
-    """Where a task stands. NOT_FOUND: the servers do not know it (any more). IN_PROGRESS: it goes on. COMPLETE: it
-    is over.
+    """The status of a task. NOT_FOUND: the servers do not know it, or not any more. IN_PROGRESS: it is running.
+    COMPLETE: it has finished.
     """
 
     NOT_FOUND = 0
@@ -260,9 +259,9 @@ class TaskStatus(Enum):
 class PrivilegeCode(Enum):
     """What a privilege allows.
 
-    Of the whole cluster: UserAdmin (users and roles), SysAdmin (configuration), DataAdmin (indexes and UDF modules),
-    UDFAdmin, SIndexAdmin, MaskingAdmin. Of the cluster, a namespace or a set: Read, ReadWrite, ReadWriteUDF, Write,
-    Truncate, ReadMasked, WriteMasked. Unknown: one that this version has no name for.
+    For the whole cluster: UserAdmin (users and roles), SysAdmin (configuration), DataAdmin (indexes and UDF modules),
+    UDFAdmin, SIndexAdmin, MaskingAdmin. For the cluster, a namespace or a set: Read, ReadWrite, ReadWriteUDF, Write,
+    Truncate, ReadMasked, WriteMasked. Unknown: a privilege that this version does not know.
     """
 
     UserAdmin = 0

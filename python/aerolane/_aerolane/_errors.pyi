@@ -115,16 +115,16 @@ class ResultCode(IntEnum):
     QUERY_DUPLICATE = 215
     @property
     def description(self) -> str:
-        """The text that Aerospike's clients have for the code: `"Key not found"`."""
+        """The text that Aerospike's clients use for the code: `"Key not found"`."""
     @property
     def meaning(self) -> str:
-        """What the code means, in other words: `"the record does not exist"`."""
+        """What the code means in plain words: `"the record does not exist"`."""
 
 class ErrorDetailVerbosity(IntEnum):
-    """How much the server is to tell about a failure: for the property `error_detail_verbosity` of policies.
+    """How much detail the server reports about a failure: for the property `error_detail_verbosity` of policies.
 
-    NONE (the default): the result code. SUBCODE: a sub-code, too. MESSAGE: a message, too. EXPRESSION_TRACE: also where
-    in an expression. Server 8.2 and later; earlier ones tell the result code.
+    NONE (the default): the result code. SUBCODE: also a sub-code. MESSAGE: also a message. EXPRESSION_TRACE: also where
+    in an expression it failed. Server 8.2 and later; earlier ones only report the result code.
     """
 
     NONE = 0
@@ -133,12 +133,12 @@ class ErrorDetailVerbosity(IntEnum):
     EXPRESSION_TRACE = 3
 
 class SubCode:
-    """What `AerospikeError.sub_code` says, as ints.
+    """The values of `AerospikeError.sub_code`, as ints.
 
-    A sub-code means something only together with the result code: the same number is used with several. The first word
-    of a name says with which: PARAM PARAMETER_ERROR, UNAVAIL PARTITION_UNAVAILABLE, UNSUPP_FEAT UNSUPPORTED_FEATURE,
-    BIN_NOT_FOUND that, BIN_NAME BIN_NAME_TOO_LONG, FORBID FAIL_FORBIDDEN, OPNOT OP_NOT_APPLICABLE, MRT_BLOCKED that. A
-    server may send others.
+    A sub-code is only meaningful together with the result code, since several result codes use the same numbers. The
+    first word of a name stands for the result code: PARAM for PARAMETER_ERROR, UNAVAIL for PARTITION_UNAVAILABLE,
+    UNSUPP_FEAT for UNSUPPORTED_FEATURE, BIN_NOT_FOUND for itself, BIN_NAME for BIN_NAME_TOO_LONG, FORBID for
+    FAIL_FORBIDDEN, OPNOT for OP_NOT_APPLICABLE, MRT_BLOCKED for itself. A server may send other values.
     """
 
     NONE: ClassVar[int]
@@ -186,10 +186,10 @@ class SubCode:
 
 @final
 class ExpressionTrace:
-    """Where in an expression, and why, the server has failed: `AerospikeError.exp_trace`, asked for with
+    """Where and why an expression failed on the server: `AerospikeError.exp_trace`. Request it with
     `error_detail_verbosity = ErrorDetailVerbosity.EXPRESSION_TRACE`. Server 8.2 and later.
 
-    Any property may be None: the server leaves out what has no room.
+    Any property may be None, since the server leaves out what does not fit into its answer.
     """
 
     PHASE_BUILD: ClassVar[int]
@@ -201,34 +201,36 @@ class ExpressionTrace:
         """What failed: `PHASE_BUILD` or `PHASE_EVAL`."""
     @property
     def byte_offset(self) -> int | None:
-        """Where the element stands in the expression that was sent, in bytes."""
+        """The position of the failing element in the encoded expression, in bytes."""
     @property
     def op(self) -> str | None:
         """The name of the operator that failed."""
     @property
     def depth(self) -> int | None:
-        """How deep in the expression it stands."""
+        """The nesting depth of the failing element."""
     @property
     def path(self) -> list[str] | None:
-        """The operators from the outermost to the one that failed; `"..."` where some were left out."""
+        """The operators from the outermost one to the one that failed; `"..."` stands for omitted ones."""
     @property
     def snippet(self) -> str | None:
-        """The element as text, for people."""
+        """The failing element as readable text."""
     @property
     def outcome(self) -> int | None:
-        """Of an evaluation: 1 it failed, 2 the expression was false, 3 a bin or map key was not there."""
+        """The outcome of the evaluation. 1: it failed; 2: the expression was false; 3: a bin or a map key was
+        missing.
+        """
     @property
     def operands(self) -> list[str] | None:
-        """Of an expression that was false by a comparison: both sides, as text."""
+        """If a comparison made the expression false: both of its sides, as text."""
     @property
     def lang(self) -> int | None:
         """The language of the expression: `LANG_MSGPACK` or `LANG_AEL`."""
     @property
     def ael_offset(self) -> int | None:
-        """Where the failing part stands in an expression that was text, in characters."""
+        """The position of the failing part in an expression that was sent as text, in characters."""
     @property
     def ael_span(self) -> int | None:
-        """How long that part is, in bytes."""
+        """The length of that part in bytes."""
     def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
     def _restore(parts: tuple[Any, ...], /) -> ExpressionTrace: ...
@@ -253,15 +255,16 @@ class AerospikeError(Exception):
     """Base of all errors of this package.
 
     Its arguments: `message`, then `result_code`, `in_doubt`, `sub_code`, `server_message`, `exp_trace`, `node`,
-    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed` and
-    `loop_busy` by name only. All may be left out. Raises `ValueError` for a `result_code` that is none.
+    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed`, `loop_busy`
+    and `key` by name only. All are optional. Raises `ValueError` if `result_code` is not a result code.
 
-    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
-    last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
-    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `loop_busy` (seconds of
-    them during which the program kept its event loop busy, so that no answer could be read), `sub_code` and
-    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (errors of earlier attempts),
-    `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
+    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (whether the write may have been applied), `key`
+    (the `Key` of the record that the failed request was about, if it was about one record), `node` (the last node
+    tried), `attempts` and `iteration` (the number of attempts), `phase` (how far the last attempt got: "queued",
+    "connecting", "sent" or "receiving"), `elapsed` (seconds from the call to the failure), `loop_busy` (how many of
+    these seconds the program kept its event loop busy, so that no answer could be read), `sub_code` and
+    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (the errors of earlier attempts),
+    `base_message` (the message without node and the rest), `hint` (the likely cause). Unknown values are None.
     """
 
     result_code: ResultCode | None
@@ -299,34 +302,34 @@ class AerospikeError(Exception):
     ) -> None: ...
     @property
     def attempts(self) -> int:
-        """How many attempts were made; 0 when none was, or it is not known."""
+        """The number of attempts; 0 if none was made or the number is unknown."""
     @property
     def is_client_error(self) -> bool:
-        """Whether the client found the failure; False for an answer of the server."""
+        """Whether the failure was detected by the client; False for an answer of the server."""
 
 class ServerError(AerospikeError):
-    """An answer of the server that says that a request failed."""
+    """The server answered that a request failed."""
 
 class ClientError(AerospikeError):
-    """A failure of the client that has no class of its own."""
+    """A failure in the client that has no class of its own."""
 
 class TimeoutError(AerospikeError, builtins.TimeoutError):
-    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time.
+    """The deadline passed or the retries were used up before an answer arrived, or the server timed out.
 
-    `client` tells whether it was the client that gave up.
+    `client`: whether it was the client that gave up.
     """
 
     client: bool
     def __init__(self, message: str = "", *args: Any, client: bool = False, **fields: Unpack[_Fields]) -> None: ...
 
 class TransactionError(AerospikeError):
-    """A transaction, or a command in it, failed."""
+    """A transaction or a command in it failed."""
 
 class CommitError(TransactionError):
     """A transaction could not be committed.
 
-    `commit_error_type` (a `CommitErrorType`) names the stage; `verify_records` and `roll_records` are the outcomes of
-    its records: lists of digest, result code and whether it is in doubt.
+    `commit_error_type` (a `CommitErrorType`) names the stage. `verify_records` and `roll_records` are the outcomes of
+    its records: lists of tuples of digest, result code and whether the record is in doubt.
     """
 
     commit_error_type: CommitErrorType | None
@@ -346,106 +349,106 @@ class ServerTransactionError(TransactionError, ServerError):
     """The server refused a command of a transaction."""
 
 class BadResponseError(ClientError):
-    """An answer of the server cannot be understood."""
+    """The server's answer cannot be understood."""
 
 class ParseIntError(BadResponseError):
-    """A number in an answer of the server is none."""
+    """A number in the server's answer cannot be parsed."""
 
 class InvalidUTF8(BadResponseError):
-    """A text in an answer of the server is not UTF-8."""
+    """A string in the server's answer is not UTF-8."""
 
 class SerializationError(AerospikeError):
-    """A value cannot be put on the wire."""
+    """A value cannot be encoded."""
 
 class InvalidArgumentError(AerospikeError, builtins.ValueError):
     """An argument cannot be used. Nothing was sent."""
 
 class ParseAddressError(InvalidArgumentError):
-    """A text is no address."""
+    """The text is not a valid address."""
 
 class Base64DecodeError(InvalidArgumentError, BadResponseError):
-    """A text is no base64 of what it is to be."""
+    """The text is not valid base64, or does not encode what is expected."""
 
 class ConnectionError(AerospikeError, builtins.ConnectionError):
-    """A connection failed: refused, reset, closed, or not to be opened."""
+    """A connection was refused, reset or closed, or could not be opened."""
 
 class IoError(ConnectionError):
-    """The operating system failed to send, to receive or to connect."""
+    """The operating system reported an error while connecting, sending or receiving."""
 
 class ClientClosedError(ConnectionError):
     """The client is closed. Nothing was sent."""
 
 class ExpiredError(AerospikeError):
-    """A record of a writer had no outcome within its time to live (`record_ttl`)."""
+    """A record that was handed to a writer had no outcome within its time to live (`record_ttl`)."""
 
 class WriterClosedError(AerospikeError):
-    """The writer is closed. What was not sent is not sent any more."""
+    """The writer is closed. Records that were not sent by then will not be sent."""
 
 class InvalidNodeError(AerospikeError):
-    """No active node fits: none owns the partition, or the node has left the cluster."""
+    """No active node can take the request: no node owns the partition, or the node has left the cluster."""
 
 class InvalidNamespaceError(AerospikeError):
     """The cluster has no such namespace."""
 
 class SecurityError(ServerError):
-    """Access control refused the request, or is not there."""
+    """Access control refused the request, or is not enabled."""
 
 class SecurityNotEnabled(SecurityError):
-    """The server has no access control switched on."""
+    """Access control is not enabled on the server."""
 
 class AuthenticationError(SecurityError):
-    """The login was refused, or there was none."""
+    """The login was refused, or the client did not log in."""
 
 class NotAuthenticated(AuthenticationError):
     """The connection has not logged in."""
 
 class AuthorizationError(SecurityError):
-    """The user may not do this."""
+    """The user is not allowed to do this."""
 
 class QuotaError(ServerError):
-    """A quota of the user is used up or not valid."""
+    """A quota of the user is exceeded or invalid."""
 
 class InvalidRequest(ServerError):
     """The server does not accept the parameters of the request."""
 
 class RecordError(ServerError):
-    """A record, or a bin of it, is not as the request needs it."""
+    """The record or one of its bins is not in the state that the request requires."""
 
 class RecordNotFoundError(RecordError):
     """The record does not exist."""
 
 class RecordExistsError(RecordError):
-    """The record exists already."""
+    """The record already exists."""
 
 class RecordTooBigError(RecordError):
-    """The record is larger than the namespace takes."""
+    """The record is larger than the namespace allows."""
 
 class GenerationError(RecordError):
     """The record's generation is not the one asked for."""
 
 class BinError(ServerError):
-    """A bin is not as the request needs it."""
+    """A bin is not in the state that the request requires."""
 
 class BinExistsError(BinError):
-    """The bin exists already."""
+    """The bin already exists."""
 
 class BinNotFoundError(BinError, RecordError):
     """The bin does not exist."""
 
 class BinTypeError(BinError, RecordError):
-    """The operation does not fit the type of the bin."""
+    """The operation does not support the type of the bin's value."""
 
 class BinOpInvalidError(BinError):
-    """The operation cannot be applied to the bin's present value."""
+    """The operation cannot be applied to the bin's current value."""
 
 class ElementError(ServerError):
-    """An element of a list or map is not as the request needs it."""
+    """An element of a list or map is not in the state that the request requires."""
 
 class ElementNotFoundError(ElementError):
     """The list or map has no such element."""
 
 class ElementExistsError(ElementError):
-    """The list or map has this element already."""
+    """The list or map already has this element."""
 
 class FilteredOutError(ServerError):
     """The filter expression is false for the record."""
@@ -454,16 +457,16 @@ class SecondaryIndexError(ServerError):
     """A secondary index failed."""
 
 class IndexNotFoundError(SecondaryIndexError):
-    """There is no such secondary index."""
+    """The secondary index does not exist."""
 
 class IndexAlreadyExistsError(SecondaryIndexError):
-    """The secondary index exists already."""
+    """The secondary index already exists."""
 
 class QueryError(ServerError):
     """A query failed."""
 
 class QueryTerminatedError(QueryError):
-    """A query was stopped."""
+    """The query was terminated."""
 
 class UDFBadResponse(AerospikeError):
     """A user-defined function failed."""
@@ -475,34 +478,34 @@ class BatchError(ServerError):
     """The server refused a batch as a whole."""
 
 class CapacityError(AerospikeError):
-    """The server or the client has no room for more."""
+    """The server or the client has no capacity left."""
 
 class ServerCapacityError(CapacityError, ServerError):
-    """The server has no room for more."""
+    """The server has no capacity left."""
 
 class QueryCapacityError(ServerCapacityError, QueryError):
-    """The server has no room for more queries."""
+    """The server has no capacity for more queries."""
 
 class BatchCapacityError(ServerCapacityError, BatchError):
-    """The server has no room for the batch."""
+    """The server has no capacity for the batch."""
 
 class KeyBusyError(ServerCapacityError):
-    """Too many requests wait for the same record."""
+    """Too many requests are waiting for the same record."""
 
 class PoolExhaustedError(CapacityError):
-    """All connections to the node are taken, and the pool is set to fail instead of wait."""
+    """All connections to the node are full, and the client is configured to fail instead of waiting."""
 
 class BackoffError(AerospikeError):
-    """The client holds requests back for a while. Nothing was sent."""
+    """The client is holding requests back for a while. Nothing was sent."""
 
 class MaxErrorRateError(BackoffError):
-    """The node's circuit breaker is open: too many errors in the present window."""
+    """The node's circuit breaker is open: too many errors in the current window."""
 
 class BatchFailedError(ClientError):
-    """A batch failed and no row of it was answered, or `raise_for_failures()` has found rows that failed.
+    """A batch failed before any row was answered, or `raise_for_failures()` found rows that failed.
 
-    `records`: the rows that failed (`BatchRecord`, of streams `RecordResult`), each with its result code and whether it
-    is in doubt. None in an error that was made by hand. Every error that a batch raises has them.
+    `records`: the rows that failed (`BatchRecord`; for streams `RecordResult`), each with its result code and whether
+    it is in doubt. Every error that a batch raises has them; in an error that you create yourself, it is None.
     """
 
     records: list[BatchRecord] | list[RecordResult] | None
@@ -511,17 +514,17 @@ class BatchTimeoutError(TimeoutError, BatchFailedError):
     """No row of a batch was answered in time."""
 
 class BatchConnectionError(ConnectionError, BatchFailedError):
-    """A batch failed, and no row of it was answered, because a connection failed."""
+    """A batch failed because a connection failed, before any row was answered."""
 
 class BatchPoolExhaustedError(PoolExhaustedError, BatchFailedError):
-    """A batch failed because all connections to a node are taken."""
+    """A batch failed because all connections to a node are full."""
 
 class BatchMaxErrorRateError(MaxErrorRateError, BatchFailedError):
     """A batch failed because a node's circuit breaker is open."""
 
 def error_from_code(result_code: int, message: str | None = None, *, in_doubt: bool = False) -> AerospikeError:
-    """The exception that the client raises for a result code: for tests, and for code that takes errors over from
-    elsewhere. `result_code`: any number from -128 to 255.
+    """The exception that the client raises for a result code, for tests and for code that converts errors of other
+    clients. `result_code`: any number from -128 to 255.
     """
 
 def _restore(

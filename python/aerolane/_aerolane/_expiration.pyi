@@ -13,9 +13,9 @@ class Expiration:
     DONT_UPDATE: ClassVar[Expiration]
     @staticmethod
     def seconds(s: int) -> Expiration:
-        """In so many seconds: 1 to 315,360,000 (ten years, the most that the server takes).
+        """Expires after a number of seconds: 1 to 315,360,000 (ten years, the server's maximum).
 
-        Raises `InvalidArgumentError` for other numbers, `TypeError` for what is no int.
+        Raises `InvalidArgumentError` for other numbers, `TypeError` for anything but an int.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -17,31 +17,30 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     """An expression that the server evaluates: `FilterExpression.gt(FilterExpression.int_bin("age"),
     FilterExpression.int_val(17))`.
 
-    As `filter_expression` of a policy it decides for each record whether the call does anything: a record for which it
-    is false, or cannot be evaluated, raises `FilteredOutError` (and is left out of a query's results). `ExpOperation`
-    answers with what it evaluates to, or writes that into a bin.
+    As `filter_expression` of a policy, it decides for each record whether the call does anything. If it is false or
+    cannot be evaluated, the call raises `FilteredOutError`; a query leaves the record out of its results.
+    `ExpOperation` returns the value of an expression or writes it to a bin.
 
-    All constructors are static methods. Arguments called `ctx` say which nested list or map is meant: a sequence of
-    `CTX`, empty for the bin itself. Arguments called `bin` are what the operation works on: a bin (`list_bin("a")`), or
-    any expression of the right type. Whether types fit is checked by the server, which answers with
-    `ResultCode.PARAMETER_ERROR`.
+    All constructors are static methods. The argument `ctx` selects a nested list or map: a sequence of `CTX`, empty for
+    the bin itself. The argument `bin` is the operand: a bin (`list_bin("a")`) or any expression of the right type. The
+    server checks the types and answers with `ResultCode.PARAMETER_ERROR` if they do not fit.
 
-    Expressions are immutable, encoded when they are made, and can be used often, by many threads. They compare equal
-    when their bytes are, and can be pickled.
+    Expressions are immutable, encoded on creation, and can be reused, from any number of threads. Two expressions are
+    equal if their encodings are equal. They can be pickled.
 
-    Constructors raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+    Constructors raise `TypeError` for an argument of the wrong type, `OverflowError` for ints of more than 64 bits, and
     `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, empty sequences of expressions and nesting
     of more than 256 levels.
     """
 
     def base64(self) -> str:
-        """The expression's bytes as base64 text: what other clients and `from_base64` take."""
+        """The encoded expression as base64 text, as accepted by other clients and `from_base64`."""
     @staticmethod
     def from_base64(b64: str) -> FilterExpression:
-        """From the text of `base64`, also of other clients.
+        """Decodes the text of `base64`, also of other clients.
 
-        The bytes are not looked at: the server refuses those that are no expression. Raises `Base64DecodeError` (a
-        `ValueError`) for text that is not base64.
+        The bytes are not checked; the server refuses invalid ones. Raises `Base64DecodeError` (a `ValueError`) for text
+        that is not base64.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -107,7 +106,7 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """Whether the record was deleted and has left a tombstone."""
     @staticmethod
     def digest_modulo(modulo: int) -> FilterExpression:
-        """The remainder of the record's digest, taken as a number: picks records at random."""
+        """The remainder of the record's digest as a number; use it to sample records."""
     @staticmethod
     def val(value: Any) -> FilterExpression:
         """A constant, by the type of a Python value: `None`, bool, int, float, str, bytes, list, tuple, dict (as by
@@ -198,8 +197,8 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """Whether exactly one expression is true."""
     @staticmethod
     def cond(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """A choice: conditions and values in turn, and at the end the value for when no condition is true. All
-        values must have one type.
+        """A choice: alternating conditions and values, then the value to use if no condition is true. All values
+        must have the same type.
         """
     @staticmethod
     def exp_let(exps: Iterable[FilterExpression]) -> FilterExpression:
@@ -215,7 +214,7 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """Text in Aerospike's expression language, which the server parses. Server 8.2 and later."""
     @staticmethod
     def unknown() -> FilterExpression:
-        """What cannot be evaluated: an error, unless the operation says that it is none."""
+        """An expression that cannot be evaluated: an error, unless the operation ignores it."""
     @staticmethod
     def to_string(src: FilterExpression) -> FilterExpression:
         """An int, float, bool or bytes as a str. Server 8.2 and later."""
@@ -251,7 +250,7 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """The smallest whole number that is not less than a float; a float."""
     @staticmethod
     def to_int(num: FilterExpression) -> FilterExpression:
-        """A float as an int; what stands behind its point is cut off."""
+        """A float as an int; the fraction is cut off."""
     @staticmethod
     def to_float(num: FilterExpression) -> FilterExpression:
         """An int as a float."""
@@ -272,19 +271,23 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """An int, shifted to the left by a number of bits."""
     @staticmethod
     def int_rshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
-        """An int, shifted to the right by a number of bits; zeros come in."""
+        """An int, shifted to the right by a number of bits; zeros are shifted in."""
     @staticmethod
     def int_arshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
-        """An int, shifted to the right by a number of bits; its sign comes in."""
+        """An int, shifted to the right by a number of bits; the sign bit is copied."""
     @staticmethod
     def int_count(exp: FilterExpression) -> FilterExpression:
         """How many bits of an int are set."""
     @staticmethod
     def int_lscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
-        """The position of the first bit of an int, from the highest on, that is as `search` (a bool) says; -1: none."""
+        """The position of the first bit of an int, counted from the highest bit, that equals `search` (a bool); -1
+        if there is none.
+        """
     @staticmethod
     def int_rscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
-        """The position of the last bit of an int, from the lowest on, that is as `search` (a bool) says; -1: none."""
+        """The position of the last bit of an int, searched from the lowest bit, that equals `search` (a bool); -1 if
+        there is none.
+        """
     @staticmethod
     def min(exps: Iterable[FilterExpression]) -> FilterExpression:
         """The smallest of ints, or of floats."""
@@ -293,43 +296,47 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """The largest of ints, or of floats."""
     @staticmethod
     def bool_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The key, value or index of the element that a path is at, a bool. Server 8.1.1 and later, as all of these."""
+        """The key, value or index of the current element of a path, a bool. Server 8.1.1 and later, like all of
+        these.
+        """
     @staticmethod
     def int_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The key, value or index of the element that a path is at, an int."""
+        """The key, value or index of the current element of a path, an int."""
     @staticmethod
     def float_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The key, value or index of the element that a path is at, a float."""
+        """The key, value or index of the current element of a path, a float."""
     @staticmethod
     def string_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The key, value or index of the element that a path is at, a str."""
+        """The key, value or index of the current element of a path, a str."""
     @staticmethod
     def list_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The value of the element that a path is at, a list."""
+        """The value of the current element of a path, a list."""
     @staticmethod
     def map_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The value of the element that a path is at, a map."""
+        """The value of the current element of a path, a map."""
     @staticmethod
     def blob_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The key, value or index of the element that a path is at, bytes."""
+        """The key, value or index of the current element of a path, bytes."""
     @staticmethod
     def hll_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The value of the element that a path is at, an HLL."""
+        """The value of the current element of a path, an HLL."""
     @staticmethod
     def nil_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The value of the element that a path is at, nil."""
+        """The value of the current element of a path, nil."""
     @staticmethod
     def geo_json_loop_var(part: LoopVarPart) -> FilterExpression:
-        """The value of the element that a path is at, GeoJSON."""
+        """The value of the current element of a path, GeoJSON."""
     @staticmethod
     def remove_result() -> FilterExpression:
-        """As the result of an expression that modifies what a path selects: removes it. Server 8.1.1 and later."""
+        """Removes the element, as the result of an expression that modifies what a path selects. Server 8.1.1 and
+        later.
+        """
     @staticmethod
     def exp_select_by_path(
         return_type: ExpType, flag: int | None, bin_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
         """What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result. Server
-        8.1.1 and later, as all of these.
+        8.1.1 and later, like all of these.
         """
     @staticmethod
     def exp_modify_by_path(
@@ -339,7 +346,9 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         modify_exp: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """`bin_exp` with what a path selects set to what `modify_exp` gives for it. `flag`: bits of `ModifyFlags`."""
+        """`bin_exp` with each element that a path selects set to the value of `modify_exp`. `flag`: bits of
+        `ModifyFlags`.
+        """
     @staticmethod
     def exp_select_values(
         return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None
@@ -354,31 +363,31 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     def exp_select_map_entries(
         return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """A list of the keys and values that a path selects, in turn."""
+        """A list of alternating keys and values that a path selects."""
     @staticmethod
     def exp_select_matching_tree(
         return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """`bin_exp` with nothing but what a path selects."""
+        """`bin_exp` reduced to what a path selects."""
     @staticmethod
     def exp_modify(
         return_type: ExpType, bin_exp: FilterExpression, modify_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """`bin_exp` with what a path selects set to what `modify_exp` gives for it."""
+        """`bin_exp` with each element that a path selects set to the value of `modify_exp`."""
     @staticmethod
     def exp_modify_no_fail(
         return_type: ExpType, bin_exp: FilterExpression, modify_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """As `exp_modify`; what has another type than the path says stays as it is."""
+        """The same as `exp_modify`, but leaves elements unchanged if their type does not fit the path."""
     @staticmethod
     def exp_remove(return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
         """`bin_exp` without what a path selects."""
 
 def in_list(value: FilterExpression, list_exp: FilterExpression) -> FilterExpression:
-    """Whether a list contains a value: as `FilterExpression.in_list`. Server 8.1.2 and later."""
+    """Whether a list contains a value; the same as `FilterExpression.in_list`. Server 8.1.2 and later."""
 
 def map_keys(map_exp: FilterExpression) -> FilterExpression:
-    """The keys of a map, as a list: as `FilterExpression.map_keys`. Server 8.1.2 and later."""
+    """The keys of a map as a list; the same as `FilterExpression.map_keys`. Server 8.1.2 and later."""
 
 def map_values(map_exp: FilterExpression) -> FilterExpression:
-    """The values of a map, as a list: as `FilterExpression.map_values`. Server 8.1.2 and later."""
+    """The values of a map as a list; the same as `FilterExpression.map_values`. Server 8.1.2 and later."""

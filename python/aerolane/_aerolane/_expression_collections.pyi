@@ -21,12 +21,12 @@ class _CollectionExpressions:
         """How many items a list has."""
     @staticmethod
     def list_join(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """The str items of a list, one behind the other. Server 8.2 and later."""
+        """The str items of a list, concatenated. Server 8.2 and later."""
     @staticmethod
     def list_join_by_separator(
         separator: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The str items of a list, with a separator between them. Server 8.2 and later."""
+        """The str items of a list, joined by a separator. Server 8.2 and later."""
     @staticmethod
     def list_get_by_index(
         return_type: ListReturnType,
@@ -58,7 +58,9 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The items from `value_begin` (None: from the smallest) to before `value_end` (None: to the largest)."""
+        """The items from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive; None: no upper
+        bound).
+        """
     @staticmethod
     def list_get_by_value_list(
         return_type: ListReturnType, values: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -68,7 +70,7 @@ class _CollectionExpressions:
     def list_get_by_index_range(
         return_type: ListReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The items from an index on."""
+        """The items starting at an index."""
     @staticmethod
     def list_get_by_index_range_count(
         return_type: ListReturnType,
@@ -77,12 +79,12 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many items, from an index on."""
+        """`count` items starting at an index."""
     @staticmethod
     def list_get_by_rank_range(
         return_type: ListReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The items from a rank on."""
+        """The items starting at a rank."""
     @staticmethod
     def list_get_by_rank_range_count(
         return_type: ListReturnType,
@@ -91,7 +93,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many items, from a rank on."""
+        """`count` items starting at a rank."""
     @staticmethod
     def list_get_by_value_relative_rank_range(
         return_type: ListReturnType,
@@ -100,7 +102,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The items from a rank on that is relative to that of a value."""
+        """The items starting at a rank relative to that of a value."""
     @staticmethod
     def list_get_by_value_relative_rank_range_count(
         return_type: ListReturnType,
@@ -110,17 +112,17 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many items, from a rank on that is relative to that of a value."""
+        """`count` items starting at a rank relative to that of a value."""
     @staticmethod
     def list_append(
         policy: ListPolicy, value: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The list with a value behind its last item."""
+        """The list with a value appended."""
     @staticmethod
     def list_append_items(
         policy: ListPolicy, list: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The list with the items of another one behind its last item."""
+        """The list with the items of another list appended."""
     @staticmethod
     def list_insert(
         policy: ListPolicy,
@@ -181,8 +183,8 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The list without the items from `value_begin` (None: from the smallest) to before `value_end` (None: to
-        the largest).
+        """The list without the items from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive;
+        None: no upper bound).
         """
     @staticmethod
     def list_remove_by_value_relative_rank_range(
@@ -192,7 +194,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The list without the items from a rank on that is relative to that of a value."""
+        """The list without the items starting at a rank relative to that of a value."""
     @staticmethod
     def list_remove_by_value_relative_rank_range_count(
         return_type: ListReturnType,
@@ -202,7 +204,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The list without so many items from a rank on that is relative to that of a value."""
+        """The list without `count` items starting at a rank relative to that of a value."""
     @staticmethod
     def list_remove_by_index(
         return_type: ListReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -212,7 +214,7 @@ class _CollectionExpressions:
     def list_remove_by_index_range(
         return_type: ListReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The list without the items from an index on."""
+        """The list without the items starting at an index."""
     @staticmethod
     def list_remove_by_index_range_count(
         return_type: ListReturnType,
@@ -221,7 +223,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The list without so many items from an index on."""
+        """The list without `count` items starting at an index."""
     @staticmethod
     def list_remove_by_rank(
         return_type: ListReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -231,7 +233,7 @@ class _CollectionExpressions:
     def list_remove_by_rank_range(
         return_type: ListReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The list without the items from a rank on."""
+        """The list without the items starting at a rank."""
     @staticmethod
     def list_remove_by_rank_range_count(
         return_type: ListReturnType,
@@ -240,7 +242,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The list without so many items from a rank on."""
+        """The list without `count` items starting at a rank."""
     @staticmethod
     def map_size(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
         """How many pairs a map has."""
@@ -284,8 +286,8 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The pairs with values from `value_begin` (None: from the smallest) to before `value_end` (None: to the
-        largest).
+        """The pairs with values from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive;
+        None: no upper bound).
         """
     @staticmethod
     def map_get_by_value_list(
@@ -300,7 +302,9 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The pairs with keys from `key_begin` (None: from the smallest) to before `key_end` (None: to the largest)."""
+        """The pairs with keys from `key_begin` (inclusive; None: no lower bound) to `key_end` (exclusive; None: no
+        upper bound).
+        """
     @staticmethod
     def map_get_by_key_list(
         return_type: MapReturnType, keys: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -314,7 +318,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The pairs from an index on that is relative to that of a key."""
+        """The pairs starting at an index relative to that of a key."""
     @staticmethod
     def map_get_by_key_relative_index_range_count(
         return_type: MapReturnType,
@@ -324,7 +328,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many pairs, from an index on that is relative to that of a key."""
+        """`count` pairs starting at an index relative to that of a key."""
     @staticmethod
     def map_get_by_value_relative_rank_range(
         return_type: MapReturnType,
@@ -333,7 +337,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The pairs from a rank on that is relative to that of a value."""
+        """The pairs starting at a rank relative to that of a value."""
     @staticmethod
     def map_get_by_value_relative_rank_range_count(
         return_type: MapReturnType,
@@ -343,12 +347,12 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many pairs, from a rank on that is relative to that of a value."""
+        """`count` pairs starting at a rank relative to that of a value."""
     @staticmethod
     def map_get_by_index_range(
         return_type: MapReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The pairs from an index on."""
+        """The pairs starting at an index."""
     @staticmethod
     def map_get_by_index_range_count(
         return_type: MapReturnType,
@@ -357,12 +361,12 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many pairs, from an index on."""
+        """`count` pairs starting at an index."""
     @staticmethod
     def map_get_by_rank_range(
         return_type: MapReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The pairs from a rank on."""
+        """The pairs starting at a rank."""
     @staticmethod
     def map_get_by_rank_range_count(
         return_type: MapReturnType,
@@ -371,7 +375,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """So many pairs, from a rank on."""
+        """`count` pairs starting at a rank."""
     @staticmethod
     def map_put(
         policy: MapPolicy,
@@ -416,8 +420,8 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without the keys from `key_begin` (None: from the smallest) to before `key_end` (None: to the
-        largest).
+        """The map without the keys from `key_begin` (inclusive; None: no lower bound) to `key_end` (exclusive; None:
+        no upper bound).
         """
     @staticmethod
     def map_remove_by_key_relative_index_range(
@@ -427,7 +431,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without the pairs from an index on that is relative to that of a key."""
+        """The map without the pairs starting at an index relative to that of a key."""
     @staticmethod
     def map_remove_by_key_relative_index_range_count(
         return_type: MapReturnType,
@@ -437,7 +441,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without so many pairs from an index on that is relative to that of a key."""
+        """The map without `count` pairs starting at an index relative to that of a key."""
     @staticmethod
     def map_remove_by_value(
         return_type: MapReturnType, value: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -456,8 +460,8 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without the values from `value_begin` (None: from the smallest) to before `value_end` (None: to
-        the largest).
+        """The map without the values from `value_begin` (inclusive; None: no lower bound) to `value_end` (exclusive;
+        None: no upper bound).
         """
     @staticmethod
     def map_remove_by_value_relative_rank_range(
@@ -467,7 +471,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without the pairs from a rank on that is relative to that of a value."""
+        """The map without the pairs starting at a rank relative to that of a value."""
     @staticmethod
     def map_remove_by_value_relative_rank_range_count(
         return_type: MapReturnType,
@@ -477,7 +481,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without so many pairs from a rank on that is relative to that of a value."""
+        """The map without `count` pairs starting at a rank relative to that of a value."""
     @staticmethod
     def map_remove_by_index(
         return_type: MapReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -487,7 +491,7 @@ class _CollectionExpressions:
     def map_remove_by_index_range(
         return_type: MapReturnType, index: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The map without the pairs from an index on."""
+        """The map without the pairs starting at an index."""
     @staticmethod
     def map_remove_by_index_range_count(
         return_type: MapReturnType,
@@ -496,7 +500,7 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without so many pairs from an index on."""
+        """The map without `count` pairs starting at an index."""
     @staticmethod
     def map_remove_by_rank(
         return_type: MapReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -506,7 +510,7 @@ class _CollectionExpressions:
     def map_remove_by_rank_range(
         return_type: MapReturnType, rank: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """The map without the pairs from a rank on."""
+        """The map without the pairs starting at a rank."""
     @staticmethod
     def map_remove_by_rank_range_count(
         return_type: MapReturnType,
@@ -515,4 +519,4 @@ class _CollectionExpressions:
         bin: FilterExpression,
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
-        """The map without so many pairs from a rank on."""
+        """The map without `count` pairs starting at a rank."""

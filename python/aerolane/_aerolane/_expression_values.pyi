@@ -127,12 +127,12 @@ class _ValueExpressions:
     def bit_lscan(
         bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
     ) -> FilterExpression:
-        """The offset of the first bit that is as `value` (a bool) says; -1: none."""
+        """The offset of the first bit that equals `value` (a bool); -1 if there is none."""
     @staticmethod
     def bit_rscan(
         bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
     ) -> FilterExpression:
-        """The offset of the last bit that is as `value` (a bool) says; -1: none."""
+        """The offset of the last bit that equals `value` (a bool); -1 if there is none."""
     @staticmethod
     def bit_get_int(
         bit_offset: FilterExpression, bit_size: FilterExpression, signed: bool, bin: FilterExpression
@@ -173,45 +173,45 @@ class _ValueExpressions:
         """The HLL with the values of a list; a new one with min-hash bits if there is none."""
     @staticmethod
     def hll_get_count(bin: FilterExpression) -> FilterExpression:
-        """About how many values were added."""
+        """The approximate number of values that were added."""
     @staticmethod
     def hll_get_union(list: FilterExpression, bin: FilterExpression) -> FilterExpression:
         """The union with a list of HLLs."""
     @staticmethod
     def hll_get_union_count(list: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """About how many values the union with a list of HLLs has."""
+        """The approximate number of values in the union with a list of HLLs."""
     @staticmethod
     def hll_get_intersect_count(list: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """About how many values the intersection with a list of HLLs has."""
+        """The approximate number of values in the intersection with a list of HLLs."""
     @staticmethod
     def hll_get_similarity(list: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """How similar the HLL is to a list of HLLs: a float of 0 to 1."""
+        """How similar the HLL is to a list of HLLs: a float from 0 to 1."""
     @staticmethod
     def hll_describe(bin: FilterExpression) -> FilterExpression:
         """A list of the numbers of index bits and of min-hash bits."""
     @staticmethod
     def hll_may_contain(list: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """1 if all values of a list may have been added, 0 if one was certainly not."""
+        """1 if all values of a list may have been added, 0 if one certainly was not."""
     @staticmethod
     def string_strlen(src: FilterExpression) -> FilterExpression:
-        """How many characters a str has. Server 8.2 and later, as all of these."""
+        """How many characters a str has. Server 8.2 and later, like all of these."""
     @staticmethod
     def string_substr(start: FilterExpression, src: FilterExpression) -> FilterExpression:
         """The characters from an index on; negative ones count from the end, here and in what follows."""
     @staticmethod
     def string_substr_range(start: FilterExpression, end: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The characters from `start` to before `end`."""
+        """The characters from `start` up to but not including `end`."""
     @staticmethod
     def string_char_at(index: FilterExpression, src: FilterExpression) -> FilterExpression:
         """The character at an index."""
     @staticmethod
     def string_find(needle: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The index of the first occurrence of a str; -1: none."""
+        """The index of the first occurrence of a str; -1 if there is none."""
     @staticmethod
     def string_find_nth(
         needle: FilterExpression, occurrence: FilterExpression, src: FilterExpression
     ) -> FilterExpression:
-        """The index of an occurrence of a str, 1 is the first and -1 the last; -1: none."""
+        """The index of an occurrence of a str (1: the first, -1: the last); -1 if there is none."""
     @staticmethod
     def string_contains(needle: FilterExpression, src: FilterExpression) -> FilterExpression:
         """Whether a str contains another one."""
@@ -253,7 +253,7 @@ class _ValueExpressions:
         """The parts of a str between separators, as a list."""
     @staticmethod
     def string_b64_decode(src: FilterExpression) -> FilterExpression:
-        """The bytes whose base64 text a str is."""
+        """The bytes that a str encodes as base64."""
     @staticmethod
     def string_regex_compare(pattern: FilterExpression, src: FilterExpression) -> FilterExpression:
         """Whether a regular expression (ICU) matches."""
@@ -276,18 +276,18 @@ class _ValueExpressions:
         """The str with another one written over it from an index on."""
     @staticmethod
     def string_concat(flags: int | None, values: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The str with those of a list behind it."""
+        """The str with the strs of a list appended."""
     @staticmethod
     def string_append(flags: int | None, value: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The str with another one behind it."""
+        """The str with another one appended."""
     @staticmethod
     def string_prepend(flags: int | None, value: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The str with another one in front of it."""
+        """The str with another one prepended."""
     @staticmethod
     def string_snip(
         flags: int | None, start: FilterExpression, end: FilterExpression, src: FilterExpression
     ) -> FilterExpression:
-        """The str without the characters from `start` to before `end`."""
+        """The str without the characters from `start` up to but not including `end`."""
     @staticmethod
     def string_snip_from(start: FilterExpression, src: FilterExpression) -> FilterExpression:
         """The str without the characters from an index on."""
@@ -309,7 +309,7 @@ class _ValueExpressions:
         """The str in lower case."""
     @staticmethod
     def string_case_fold(flags: int | None, src: FilterExpression) -> FilterExpression:
-        """What strs that differ in case only have in common."""
+        """The str with its case folded, for comparisons that ignore case."""
     @staticmethod
     def string_normalize_nfc(flags: int | None, src: FilterExpression) -> FilterExpression:
         """The str in Unicode normal form C."""
@@ -334,7 +334,7 @@ class _ValueExpressions:
         """The str, padded at its end up to a number of characters."""
     @staticmethod
     def string_repeat(flags: int | None, count: FilterExpression, src: FilterExpression) -> FilterExpression:
-        """The str, so many times."""
+        """The str, repeated a number of times."""
     @staticmethod
     def string_regex_replace(
         pattern: FilterExpression, replacement: FilterExpression, regex_flags: int | None, src: FilterExpression

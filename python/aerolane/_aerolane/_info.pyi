@@ -6,7 +6,7 @@ from typing import final
 from ._awaitable import Awaitable
 
 class NamespaceDetail(dict[str, str]):
-    """What a node says about a namespace: a dict of all that it says, with properties for some of it."""
+    """A node's details of a namespace: a dict of everything that the node reports, with properties for some of it."""
 
     __slots__ = ()
     @property
@@ -14,52 +14,52 @@ class NamespaceDetail(dict[str, str]):
         """Whether the node has the namespace."""
     @property
     def storage_engine(self) -> StorageEngine:
-        """How records are stored: a `StorageEngine`."""
+        """How records are stored, as a `StorageEngine`."""
     @property
     def strong_consistency(self) -> bool:
-        """Whether it is in strong-consistency mode."""
+        """Whether the namespace is in strong-consistency mode."""
     @property
     def strong_consistency_reported(self) -> bool:
-        """Whether the node says which mode it is in."""
+        """Whether the node reports the mode at all."""
     @property
     def strong_consistency_allow_expunge(self) -> bool:
-        """Whether deletes may be without a tombstone there."""
+        """Whether deletes without a tombstone are allowed in strong-consistency mode."""
     @property
     def disallow_expunge(self) -> bool:
         """Whether deletes must leave a tombstone."""
     @property
     def nsup_period(self) -> int:
-        """Seconds between the searches for expired records; 0: there are none."""
+        """The interval in seconds at which expired records are removed; 0: never."""
     @property
     def default_ttl(self) -> int:
-        """Seconds until records expire; 0: they do not."""
+        """The default time to live in seconds; 0: records do not expire."""
     @property
     def allow_ttl_without_nsup(self) -> bool:
-        """Whether records may expire though nothing searches for them."""
+        """Whether records may have a TTL although `nsup` does not remove expired records."""
     @property
     def effective_replication_factor(self) -> int:
-        """Copies of each record."""
+        """The number of copies of each record."""
     @property
     def objects(self) -> int:
-        """Records of the node, copies included."""
+        """The number of records on the node, replicas included."""
     @property
     def master_objects(self) -> int:
-        """Records that the node is the master of."""
+        """The number of records whose master is this node."""
     @property
     def prole_objects(self) -> int:
-        """Records that the node has copies of."""
+        """The number of records of which the node has a replica."""
     @property
     def non_replica_objects(self) -> int:
-        """Records that the node has beside these."""
+        """The number of records that the node has as neither master nor replica."""
     @property
     def unreplicated_records(self) -> int:
-        """Records whose copies are not written yet."""
+        """The number of records whose replicas are not written yet."""
     @property
     def dead_partitions(self) -> int:
-        """Partitions whose records are lost."""
+        """The number of partitions whose records are lost."""
     @property
     def unavailable_partitions(self) -> int:
-        """Partitions that cannot be read."""
+        """The number of partitions that are unavailable."""
     @property
     def stop_writes(self) -> bool:
         """Whether the node refuses writes."""
@@ -68,37 +68,37 @@ class NamespaceDetail(dict[str, str]):
         """The node's clock: seconds since 2010."""
     @property
     def expired_objects(self) -> int:
-        """Records that expired since the node started."""
+        """The number of records expired since the node started."""
     @property
     def evicted_objects(self) -> int:
-        """Records that were evicted since the node started."""
+        """The number of records evicted since the node started."""
     @property
     def index_used_bytes(self) -> int:
-        """Bytes of the primary index."""
+        """The size of the primary index in bytes."""
     @property
     def set_index_used_bytes(self) -> int:
-        """Bytes of indexes of sets."""
+        """The size of the set indexes in bytes."""
     @property
     def sindex_used_bytes(self) -> int:
-        """Bytes of secondary indexes."""
+        """The size of the secondary indexes in bytes."""
     @property
     def data_total_bytes(self) -> int:
-        """Bytes that there are for records."""
+        """The size in bytes of the storage for records."""
     @property
     def data_used_bytes(self) -> int:
-        """Bytes of records."""
+        """The bytes that records use."""
     @property
     def cache_read_pct(self) -> int:
-        """Percent of reads that the cache answers."""
+        """The percentage of reads that the cache answers."""
     @staticmethod
     def from_body(body: str) -> NamespaceDetail:
-        """The `NamespaceDetail` of an answer to `namespace/<name>`."""
+        """Parses the answer to `namespace/<name>`."""
     @staticmethod
     def from_response(response: dict[str, str] | None, namespace: str) -> NamespaceDetail | None:
-        """The `NamespaceDetail` in the answers by command of a node; `None`: the node does not have the namespace."""
+        """Takes the details from a node's answers by command; `None` if the node does not have the namespace."""
 
 class SetDetail(dict[str, str]):
-    """What a node says about a set: a dict of all that it says, with properties."""
+    """A node's details of a set: a dict of everything that the node reports, with properties for some of it."""
 
     __slots__ = ()
     @property
@@ -109,40 +109,40 @@ class SetDetail(dict[str, str]):
         """The namespace."""
     @property
     def objects(self) -> int:
-        """Records of the node, copies included."""
+        """The number of records on the node, replicas included."""
     @property
     def tombstones(self) -> int:
-        """Tombstones of the node."""
+        """The number of tombstones on the node."""
     @property
     def data_used_bytes(self) -> int:
-        """Bytes of records."""
+        """The bytes that records use."""
     @property
     def truncating(self) -> bool:
-        """Whether a truncate goes on."""
+        """Whether a truncate is in progress."""
     @property
     def sindexes(self) -> int:
-        """Secondary indexes of the set."""
+        """The number of secondary indexes of the set."""
     @property
     def index_populating(self) -> bool:
         """Whether an index of the set is being built."""
     @property
     def default_ttl(self) -> int:
-        """Seconds until records expire; 0: as the namespace says."""
+        """The default time to live in seconds; 0: that of the namespace."""
     @property
     def disable_eviction(self) -> bool:
         """Whether records are never evicted."""
     @property
     def stop_writes_count(self) -> int:
-        """Records beyond which writes are refused; 0: no limit."""
+        """The number of records above which writes are refused; 0: no limit."""
     @property
     def stop_writes_size(self) -> int:
-        """Bytes beyond which writes are refused; 0: no limit."""
+        """The size in bytes above which writes are refused; 0: no limit."""
     @staticmethod
     def from_body(body: str) -> list[SetDetail]:
-        """The `SetDetail`s of an answer to `sets`, a list."""
+        """Parses the answer to `sets`: a list of `SetDetail`."""
 
 class Sindex(dict[str, str]):
-    """A secondary index: a dict of what nodes say about it, with properties."""
+    """A secondary index: a dict of what the nodes report, with properties for some of it."""
 
     __slots__ = ()
     @property
@@ -159,59 +159,61 @@ class Sindex(dict[str, str]):
         """The bin; empty for an index of a set."""
     @property
     def index_type(self) -> str:
-        """What kind of values it holds: `integer`, `string`, `blob` or `geo2dsphere`."""
+        """The type of its values: `integer`, `string`, `blob` or `geo2dsphere`."""
     @property
     def collection_type(self) -> str:
-        """What of a bin it covers: `default`, `list`, `mapkeys`, `mapvalues`, or `set`."""
+        """Which part of the bin it covers: `default`, `list`, `mapkeys`, `mapvalues`, or `set`."""
     @property
     def state(self) -> str:
-        """`RW` when it is built, `WO` before."""
+        """`RW` once it is built, `WO` before."""
     @property
     def is_set_index(self) -> bool:
-        """Whether it is an index of a set."""
+        """Whether it is a set index."""
     @property
     def is_ready(self) -> bool:
         """Whether it is built."""
 
 class SindexDetail(dict[str, str]):
-    """What a node counts for a secondary index: a dict of all that it says, with properties."""
+    """A node's statistics of a secondary index: a dict of everything that the node reports, with properties for some
+    of it.
+    """
 
     __slots__ = ()
     @property
     def entries(self) -> int:
-        """Entries of the node."""
+        """The number of entries on the node."""
     @property
     def used_bytes(self) -> int:
-        """Bytes of the node."""
+        """The bytes that the index uses on the node."""
     @property
     def entries_per_bval(self) -> int:
-        """Entries for each value, on average."""
+        """The average number of entries per value."""
     @property
     def entries_per_rec(self) -> int:
-        """Entries for each record, on average."""
+        """The average number of entries per record."""
     @property
     def load_pct(self) -> int:
-        """Percent of the records that it was built from; 100: it is built."""
+        """The percentage of records that have been indexed; 100: the index is built."""
     @property
     def is_ready(self) -> bool:
         """Whether it is built."""
     @staticmethod
     def from_response(response: dict[str, str] | None, namespace: str, index_name: str) -> SindexDetail | None:
-        """The `SindexDetail` in the answers by command of a node; `None`: the node does not have the index."""
+        """Takes the statistics from a node's answers by command; `None` if the node does not have the index."""
 
 class StorageEngine(dict[str, str]):
-    """How a namespace stores records: a dict of all that a node says about it, with properties."""
+    """How a namespace stores records: a dict of everything that the node reports, with properties for some of it."""
 
     __slots__ = ()
     @property
     def engine(self) -> str:
-        """Where records are: `memory`, `device` or `pmem`."""
+        """Where records are stored: `memory`, `device` or `pmem`."""
     @property
     def is_memory(self) -> bool:
-        """Whether they are in memory."""
+        """Whether records are stored in memory."""
     @property
     def is_device(self) -> bool:
-        """Whether they are on devices or in files."""
+        """Whether records are stored on devices or in files."""
     @property
     def compression(self) -> str:
         """How records are compressed."""
@@ -220,79 +222,78 @@ class StorageEngine(dict[str, str]):
         """Whether a write waits for the device."""
     @property
     def defrag_lwm_pct(self) -> int:
-        """Blocks that are filled to less than this many percent are rewritten."""
+        """Blocks that are less full than this percentage are defragmented."""
     @property
     def files(self) -> list[StorageFileDetail]:
-        """Its devices and files: a list of `StorageFileDetail`."""
+        """The devices and files: a list of `StorageFileDetail`."""
     @staticmethod
     def from_namespace(detail: dict[str, str]) -> StorageEngine:
-        """The `StorageEngine` of a `NamespaceDetail`."""
+        """Takes the storage engine from a `NamespaceDetail`."""
 
 class StorageFileDetail(dict[str, str]):
-    """A device or a file that records are stored on: a dict of what a node says, with properties."""
+    """A device or file that stores records: a dict of what the node reports, with properties for some of it."""
 
     __slots__ = ()
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The path of the device or file."""
     @property
     def age(self) -> int:
-        """Percent of its life that it has behind it; -1: unknown."""
+        """The percentage of the device's lifetime that is used up; -1: unknown."""
     @property
     def used_bytes(self) -> int:
-        """Bytes of records."""
+        """The bytes that records use."""
     @property
     def free_wblocks(self) -> int:
-        """Free blocks."""
+        """The number of free blocks."""
     @property
     def write_q(self) -> int:
-        """Blocks that wait to be written."""
+        """The number of blocks waiting to be written."""
     @property
     def writes(self) -> int:
-        """Blocks that were written."""
+        """The number of blocks written."""
     @property
     def partial_writes(self) -> int:
-        """Blocks that were written before they were full."""
+        """The number of blocks written before they were full."""
     @property
     def defrag_q(self) -> int:
-        """Blocks that wait to be rewritten."""
+        """The number of blocks waiting to be defragmented."""
     @property
     def defrag_reads(self) -> int:
-        """Blocks that were read to be rewritten."""
+        """The number of blocks read by defragmentation."""
     @property
     def defrag_writes(self) -> int:
-        """Blocks that were rewritten."""
+        """The number of blocks written by defragmentation."""
     @property
     def defrag_partial_writes(self) -> int:
-        """Blocks that were rewritten before they were full."""
+        """The number of blocks that defragmentation wrote before they were full."""
     @property
     def read_errors(self) -> int:
-        """Reads that failed."""
+        """The number of failed reads."""
 
 @final
 class InfoCommands:
-    """What the nodes say about themselves, as methods: what `session.info()` gives. For asyncio, all but
-    `get_cluster_size` give an awaitable.
+    """Info commands to the nodes as methods, as returned by `session.info()`. For asyncio, all methods but
+    `get_cluster_size` return an awaitable.
 
-    What is merged over nodes has each thing once, with the numbers of the first node that names it; the methods
-    `.._per_node` give what each node says. They raise the error of a node that does not answer, or that refuses the
-    command.
+    Merged results have one entry for each item, with the numbers of the first node that reports it; the methods named
+    `.._per_node` return the answer of each node. They raise an error if a node does not answer or refuses the command.
     """
 
     def build(self) -> Awaitable[builtins.set[str]]:
-        """The versions that the nodes run: a set of str."""
+        """The server versions of the nodes, as a set of str."""
     def namespaces(self) -> Awaitable[builtins.set[str]]:
         """The namespaces of the cluster: a set of str."""
     def namespace_details(self, namespace: str) -> Awaitable[NamespaceDetail | None]:
-        """What one of the nodes says about a namespace: a `NamespaceDetail`; `None`: it has no such namespace."""
+        """One node's details of a namespace: a `NamespaceDetail`, or `None` if the node does not have the namespace."""
     def namespace_details_per_node(self, namespace: str) -> Awaitable[dict[str, NamespaceDetail]]:
-        """What each node says about a namespace: a dict of `NamespaceDetail` by node, without those that do not have
+        """Each node's details of a namespace: a dict of `NamespaceDetail` by node, without nodes that do not have
         it.
         """
     def sets(self, namespace: str | None = None) -> Awaitable[list[SetDetail]]:
         """The sets of a namespace, or of all (`None`): a list of `SetDetail`, ordered by name."""
     def set(self, namespace: str, name: str) -> Awaitable[SetDetail | None]:
-        """One set: a `SetDetail`; `None`: there is no such set."""
+        """The details of one set: a `SetDetail`, or `None` if there is no such set."""
     def sets_per_node(self, namespace: str) -> Awaitable[dict[str, list[SetDetail]]]:
         """The sets of a namespace on each node: a dict of lists of `SetDetail` by node."""
     def secondary_indexes(self, namespace: str | None = None) -> Awaitable[list[Sindex]]:
@@ -300,44 +301,45 @@ class InfoCommands:
     def secondary_indexes_per_node(self, namespace: str | None = None) -> Awaitable[dict[str, list[Sindex]]]:
         """The secondary indexes on each node: a dict of lists of `Sindex` by node."""
     def secondary_index_details(self, namespace: str, index_name: str) -> Awaitable[SindexDetail | None]:
-        """What one of the nodes counts for a secondary index: a `SindexDetail`; `None`: it has no such index."""
+        """One node's statistics of a secondary index: a `SindexDetail`, or `None` if the node does not have the
+        index.
+        """
     def secondary_index_details_per_node(self, namespace: str, index_name: str) -> Awaitable[dict[str, SindexDetail]]:
-        """What each node counts for a secondary index: a dict of `SindexDetail` by node, without those that do not
-        have it. It is built everywhere when `is_ready` of all of them is true.
+        """Each node's statistics of a secondary index: a dict of `SindexDetail` by node, without nodes that do not
+        have it. The index is built once `is_ready` is true on all of them.
         """
     def is_cluster_stable(self) -> Awaitable[bool]:
-        """Whether all nodes agree on which nodes the cluster has."""
+        """Whether all nodes agree on which nodes are part of the cluster."""
     def get_cluster_size(self) -> int:
         """The number of active nodes. Nothing is sent."""
     def info(self, command: str) -> Awaitable[dict[str, str]]:
-        """Sends an info command to one of the nodes: the answers by command, a dict."""
+        """Sends an info command to one of the nodes. Returns a dict of the answers by command."""
     def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]:
-        """Sends an info command to each node: a dict of their answers by command, by node."""
+        """Sends an info command to each node. Returns a dict of their answers by node, each a dict by command."""
 
 @final
 class SyncInfoCommands:
-    """What the nodes say about themselves, as methods: what `session.info()` gives. For asyncio, all but
-    `get_cluster_size` give an awaitable.
+    """Info commands to the nodes as methods, as returned by `session.info()`. For asyncio, all methods but
+    `get_cluster_size` return an awaitable.
 
-    What is merged over nodes has each thing once, with the numbers of the first node that names it; the methods
-    `.._per_node` give what each node says. They raise the error of a node that does not answer, or that refuses the
-    command.
+    Merged results have one entry for each item, with the numbers of the first node that reports it; the methods named
+    `.._per_node` return the answer of each node. They raise an error if a node does not answer or refuses the command.
     """
 
     def build(self) -> builtins.set[str]:
-        """The versions that the nodes run: a set of str."""
+        """The server versions of the nodes, as a set of str."""
     def namespaces(self) -> builtins.set[str]:
         """The namespaces of the cluster: a set of str."""
     def namespace_details(self, namespace: str) -> NamespaceDetail | None:
-        """What one of the nodes says about a namespace: a `NamespaceDetail`; `None`: it has no such namespace."""
+        """One node's details of a namespace: a `NamespaceDetail`, or `None` if the node does not have the namespace."""
     def namespace_details_per_node(self, namespace: str) -> dict[str, NamespaceDetail]:
-        """What each node says about a namespace: a dict of `NamespaceDetail` by node, without those that do not have
+        """Each node's details of a namespace: a dict of `NamespaceDetail` by node, without nodes that do not have
         it.
         """
     def sets(self, namespace: str | None = None) -> list[SetDetail]:
         """The sets of a namespace, or of all (`None`): a list of `SetDetail`, ordered by name."""
     def set(self, namespace: str, name: str) -> SetDetail | None:
-        """One set: a `SetDetail`; `None`: there is no such set."""
+        """The details of one set: a `SetDetail`, or `None` if there is no such set."""
     def sets_per_node(self, namespace: str) -> dict[str, list[SetDetail]]:
         """The sets of a namespace on each node: a dict of lists of `SetDetail` by node."""
     def secondary_indexes(self, namespace: str | None = None) -> list[Sindex]:
@@ -345,16 +347,18 @@ class SyncInfoCommands:
     def secondary_indexes_per_node(self, namespace: str | None = None) -> dict[str, list[Sindex]]:
         """The secondary indexes on each node: a dict of lists of `Sindex` by node."""
     def secondary_index_details(self, namespace: str, index_name: str) -> SindexDetail | None:
-        """What one of the nodes counts for a secondary index: a `SindexDetail`; `None`: it has no such index."""
+        """One node's statistics of a secondary index: a `SindexDetail`, or `None` if the node does not have the
+        index.
+        """
     def secondary_index_details_per_node(self, namespace: str, index_name: str) -> dict[str, SindexDetail]:
-        """What each node counts for a secondary index: a dict of `SindexDetail` by node, without those that do not
-        have it. It is built everywhere when `is_ready` of all of them is true.
+        """Each node's statistics of a secondary index: a dict of `SindexDetail` by node, without nodes that do not
+        have it. The index is built once `is_ready` is true on all of them.
         """
     def is_cluster_stable(self) -> bool:
-        """Whether all nodes agree on which nodes the cluster has."""
+        """Whether all nodes agree on which nodes are part of the cluster."""
     def get_cluster_size(self) -> int:
         """The number of active nodes. Nothing is sent."""
     def info(self, command: str) -> dict[str, str]:
-        """Sends an info command to one of the nodes: the answers by command, a dict."""
+        """Sends an info command to one of the nodes. Returns a dict of the answers by command."""
     def info_on_all_nodes(self, command: str) -> dict[str, dict[str, str]]:
-        """Sends an info command to each node: a dict of their answers by command, by node."""
+        """Sends an info command to each node. Returns a dict of their answers by node, each a dict by command."""

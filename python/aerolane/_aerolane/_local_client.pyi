@@ -15,22 +15,22 @@ from ._values import Key, Record
 
 @final
 class _LocalClient:
-    """A blocking client, to be used by the thread that made it or by any other.
+    """A blocking client for the thread that created it or any other.
 
-    Other clients give each thread a runtime, a cluster tend and a pool of its own under this name. Here the calling
-    thread does its I/O itself in any case; clients that are made with equal policies and seeds share one tend and one
-    bounded pool, however many threads make one.
+    In other clients, a client of this name gives each thread its own runtime, cluster tend and pool. Here, the calling
+    thread always does its own I/O; clients with equal policies and seeds share one tend and one bounded pool, however
+    many threads create one.
     """
 
     def __new__(cls, policy: ClientPolicy, seeds: str) -> Self: ...
     @property
     def cluster_name(self) -> str | None:
-        """The cluster's name as the policy asks for it."""
+        """The cluster name that the policy requires."""
     @property
     def server_cluster_name(self) -> str | None:
-        """The cluster's name as its nodes report it."""
+        """The cluster name that the nodes report."""
     def is_strong_consistency(self, namespace: str) -> bool | None:
-        """Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have."""
+        """Whether a namespace is in strong-consistency mode; `None` if the cluster does not have the namespace."""
     def get_blocking(
         self,
         key: Key,
@@ -76,14 +76,14 @@ class _LocalClient:
     def info_blocking(self, command: str) -> dict[str, str]:
         """As `Client.info_blocking`."""
     def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
-        """Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not
-        measured. Another `latency_unit` drops what was measured.
+        """Enables metrics, or changes their policy (`None`: the default policy). Calls in flight are not measured.
+        Changing `latency_unit` discards what was measured.
         """
     def disable_metrics(self) -> None:
-        """Switches metrics off. What was measured stays."""
+        """Disables metrics. What was measured is kept."""
     def metrics_enabled(self) -> bool:
         """Whether metrics are on."""
     def metrics(self) -> ClusterMetrics:
-        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
+        """A snapshot of the metrics: a `ClusterMetrics`. Takes a few hundred microseconds, so do not call it for
         every operation.
         """

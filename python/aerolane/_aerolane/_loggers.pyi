@@ -4,11 +4,11 @@ from typing import ClassVar, final
 
 @final
 class SdkLoggers:
-    """The names of the loggers, to set levels and handlers by: each is a logger of this package, and all are below
-    `"aerolane"`. The vendor's crate, which finds the nodes, logs to `"aerospike_core"`.
+    """The names of this package's loggers, for setting levels and handlers. All of them are below `"aerolane"`. The
+    vendor's crate, which discovers the nodes, logs to `"aerospike_core"`.
 
-    COMMAND: calls. LIFECYCLE: connecting, nodes that come and go, closing. QUERY, BACKGROUND: queries. INFO: commands
-    to nodes. BEHAVIOR, POOL, `RECORD_STREAM`: behaviors, `AsyncPool`, results. Not all of them have records in this
+    COMMAND: calls. LIFECYCLE: connecting, nodes that join and leave, closing. QUERY, BACKGROUND: queries. INFO: info
+    commands. BEHAVIOR, POOL, `RECORD_STREAM`: behaviors, `AsyncPool`, results. Not all of them are used in this
     version.
     """
 
@@ -22,6 +22,6 @@ class SdkLoggers:
     RECORD_STREAM: ClassVar[str]
 
 def refresh_log_levels() -> None:
-    """Takes over the levels of Python's loggers `aerolane` and `aerospike_core`, and of those below them: how much
-    the Rust crates log at all. Each client does so when it connects; call it after a change of levels in between.
+    """Makes the Rust crates log at the levels of Python's loggers `aerolane` and `aerospike_core` and the loggers
+    below them. Each client does this when it connects; call it after changing levels later.
     """

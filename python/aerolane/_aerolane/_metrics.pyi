@@ -17,18 +17,16 @@ class Sampler:
         """All calls (the default)."""
     @staticmethod
     def never() -> Sampler:
-        """No calls: connections and the tend thread are counted all the same."""
+        """No calls; connections and the tend thread are still counted."""
     @staticmethod
     def probability(p: float) -> Sampler:
-        """Each call with this probability; below 0 is taken as 0, above 1 as 1. Raises `InvalidArgumentError` for
-        NaN.
-        """
+        """Each call with this probability, clamped to 0 to 1. Raises `InvalidArgumentError` for NaN."""
     @property
     def range(self) -> int:
-        """Of so many calls .."""
+        """The number of calls of which `threshold` are measured."""
     @property
     def threshold(self) -> int:
-        """.. so many are measured."""
+        """How many out of `range` calls are measured."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -36,10 +34,10 @@ class Sampler:
 
 @final
 class MetricsPolicy:
-    """What metrics measure, and in which shape they show it.
+    """What is measured, and how histograms are built.
 
-    `MetricsPolicy.millis()` has histograms of milliseconds with 7 columns (the default), `MetricsPolicy.micros()` those
-    of microseconds with 24. Both measure single calls only once `operational` is set.
+    `MetricsPolicy.millis()` has histograms in milliseconds with 7 columns (the default), `MetricsPolicy.micros()` has
+    histograms in microseconds with 24. Both measure single calls only if `operational` is set.
     """
 
     def __new__(
@@ -81,11 +79,11 @@ class MetricsPolicy:
     latency_shift: int
     @property
     def latency_base(self) -> int:
-        """By what the end of a bucket is multiplied to give that of the next: 2 to the power of `latency_shift`."""
+        """The factor between the ends of two adjacent buckets: 2 to the power of `latency_shift`."""
     @property
     def labels(self) -> list[dict[str, str]]:
-        """Names and values to tell this client's metrics from others': a list of dicts. They are in the snapshot of
-        all nodes. Default: none.
+        """Labels that identify this client's metrics: a list of dicts of names and values. They are part of the
+        snapshot of all nodes. Default: none.
         """
     @labels.setter
     def labels(self, value: list[dict[str, str]] | dict[str, str]) -> None: ...
@@ -96,62 +94,64 @@ class MetricsPolicy:
 
 @final
 class Histogram:
-    """How values are spread over powers of two: times in the unit of the snapshot (`latency_unit`), cut off to whole
-    ones, or sizes in bytes.
+    """A histogram with exponential buckets: of times in the unit of the snapshot (`latency_unit`), rounded down, or of
+    sizes in bytes.
 
-    The first bucket counts values up to 1, each further one those up to `latency_base` times the end of the one before,
-    the last one all above.
+    The first bucket counts values up to 1. Each further bucket ends at `latency_base` times the end of the one before;
+    the last one counts all larger values.
     """
 
     @property
     def buckets(self) -> list[int]:
-        """How many values are in each bucket: a list."""
+        """The number of values in each bucket, as a list."""
     @property
     def bounds(self) -> list[int]:
-        """The greatest value of each bucket: a list, one shorter than `buckets`, whose last one has no end."""
+        """The upper bound of each bucket, as a list. It is one shorter than `buckets`, since the last bucket has no
+        upper bound.
+        """
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
     @property
     def min(self) -> int:
-        """The least value; 0 if there is none."""
+        """The smallest value; 0 if there are none."""
     @property
     def max(self) -> int:
-        """The greatest value; 0 if there is none."""
+        """The largest value; 0 if there are none."""
     @property
     def sum(self) -> float:
-        """All values together."""
+        """The sum of the values."""
     @property
     def average(self) -> float:
-        """The mean of the values; 0.0 if there is none."""
+        """The mean of the values; 0.0 if there are none."""
     def quantile(self, part: float) -> int | None:
-        """What so many of the values (0.99: 99 % of them) do not exceed, as far as the buckets tell: the end of a
-        bucket, or the greatest value. `None` if there are no values, or `part` is not within 0 and 1.
+        """The quantile of the values (0.99: 99 % of them are not larger), as exactly as the buckets allow: the end
+        of a bucket, or the largest value. `None` if there are no values, or if `part` is not between 0 and 1.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
 @final
 class CommandMetric:
-    """The requests of one kind in one namespace. Each attempt counts."""
+    """The requests of one kind to one namespace. Each attempt counts."""
 
     @property
     def connection_aq(self) -> Histogram:
-        """How long requests waited until they were put on a connection. Most do not wait."""
+        """How long requests waited for room on a connection. Most do not wait."""
     @property
     def latency(self) -> Histogram:
-        """How long answers took, from the beginning of the attempt on; also those that say that the call failed."""
+        """The time from the start of an attempt to its answer, including answers that report a failure."""
     @property
     def parsing(self) -> Histogram:
-        """How long it took to parse answers: only of calls that aerospike-core carries out. Others are parsed where
-        they are used, some of them never.
+        """How long it took to parse answers, only for calls that aerospike-core carries out. Other answers are
+        parsed when they are used, which may be never.
         """
     @property
     def bytes_sent(self) -> Histogram:
-        """Sizes of requests, in bytes."""
+        """The sizes of requests in bytes."""
     @property
     def bytes_received(self) -> Histogram:
-        """Sizes of answers, in bytes."""
+        """The sizes of answers in bytes."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
@@ -159,17 +159,17 @@ class CommandMetric:
 class NodeMetricsSnapshot:
     """The metrics of one node, or of all.
 
-    Counters of connections, retries and bytes count from the making of the client on, whether metrics are on or not;
-    those of the tend thread (`tends_*`, `partition_map_updates`, `node_*`) while they are on; histograms and result
+    Counters of connections, retries and bytes start when the client is created, whether metrics are on or not. Those of
+    the tend thread (`tends_*`, `partition_map_updates`, `node_*`) count while metrics are on, histograms and result
     codes while they are on with `MetricsPolicy.operational`.
     """
 
     @property
     def open_connections(self) -> int:
-        """Gauge: open connections, those that are being opened included."""
+        """Gauge: open connections, including those being opened."""
     @property
     def connections_attempts(self) -> int:
-        """How often a connection was opened or was to be."""
+        """Attempts to open a connection."""
     @property
     def connections_successful(self) -> int:
         """Connections that were opened."""
@@ -178,34 +178,34 @@ class NodeMetricsSnapshot:
         """Connections that could not be opened."""
     @property
     def connections_timeout_errors(self) -> int:
-        """Of these, those that took too long."""
+        """Connections that could not be opened in time."""
     @property
     def connections_other_errors(self) -> int:
-        """Of these, those that failed for another reason."""
+        """Connections that could not be opened for any other reason."""
     @property
     def connections_tls_errors(self) -> int:
-        """Of these, those whose TLS handshake failed."""
+        """Connections that could not be opened because the TLS handshake failed."""
     @property
     def connections_auth_errors(self) -> int:
-        """Of these, those whose credentials were refused."""
+        """Connections that could not be opened because the credentials were refused."""
     @property
     def circuit_breaker_hits(self) -> int:
         """Requests that were not sent because the node's circuit breaker was open."""
     @property
     def connections_pool_empty(self) -> int:
-        """Requests that found no free connection, or no room on one, and waited."""
+        """Requests that waited because no connection was free or had room."""
     @property
     def connections_pool_overflow(self) -> int:
         """Connections that were closed because the pool had no room for them."""
     @property
     def connections_idle_dropped(self) -> int:
-        """Connections that were closed because they had been idle for long."""
+        """Connections that were closed because they had been idle for too long."""
     @property
     def connections_in_use(self) -> int:
         """Gauge: connections in use, or being opened."""
     @property
     def connections_in_pool(self) -> int:
-        """Gauge: connections at rest."""
+        """Gauge: idle connections."""
     @property
     def connections_closed(self) -> int:
         """Connections that were closed, for any reason."""
@@ -217,84 +217,86 @@ class NodeMetricsSnapshot:
         """Connections that were closed because the node had left the cluster."""
     @property
     def connections_recovering(self) -> int:
-        """Gauge: connections that still wait for answers which nobody wants any more."""
+        """Gauge: connections that are still reading answers that nobody waits for any more."""
     @property
     def tends_total(self) -> int:
         """How often the tend thread asked the node for its state."""
     @property
     def tends_successful(self) -> int:
-        """How often it was told."""
+        """How often the node answered the tend thread."""
     @property
     def tends_failed(self) -> int:
-        """How often it was not."""
+        """How often the node did not answer the tend thread."""
     @property
     def partition_map_updates(self) -> int:
         """How often the node's part of the partition map changed."""
     @property
     def node_added(self) -> int:
-        """How often the node became part of the cluster."""
+        """How often the node joined the cluster."""
     @property
     def node_removed(self) -> int:
-        """How often it left the cluster."""
+        """How often the node left the cluster."""
     @property
     def transaction_retry_count(self) -> int:
-        """Attempts that were not the first one of their call."""
+        """Retries."""
     @property
     def transaction_error_count(self) -> int:
-        """Calls that failed for good at this node while they were measured, a record that does not exist included."""
+        """Calls that failed for good on this node while calls were measured, including those whose record does not
+        exist.
+        """
     @property
     def error_rate(self) -> int:
-        """Gauge: failures in the present window of the circuit breaker. 0 while `ClientPolicy.max_error_rate` is 0."""
+        """Gauge: failures in the current window of the circuit breaker. 0 while `ClientPolicy.max_error_rate` is 0."""
     @property
     def requests(self) -> int:
-        """Requests that were taken by our own connections."""
+        """Requests accepted by the client's own connections."""
     @property
     def answers(self) -> int:
-        """Requests that were answered on our own connections."""
+        """Requests answered on the client's own connections."""
     @property
     def timeouts(self) -> int:
-        """Requests whose time was over on our own connections."""
+        """Requests that timed out on the client's own connections."""
     @property
     def refused(self) -> int:
-        """Requests that were refused because everything was full."""
+        """Requests that the client refused because all connections and queues were full."""
     @property
     def late_answers(self) -> int:
-        """Answers that came when nobody wanted them any more."""
+        """Answers that arrived after their callers had given up."""
     @property
     def bytes_sent(self) -> int:
-        """Bytes of requests written by our own connections. (Queries and what aerospike-core carries out: `sum` of
-        `detailed_metric(..).bytes_sent`.)
+        """Bytes of requests written to the client's own connections. (For queries and calls that aerospike-core
+        carries out, see `sum` of `detailed_metric(..).bytes_sent`.)
         """
     @property
     def bytes_received(self) -> int:
-        """Bytes of answers read by our own connections."""
+        """Bytes of answers read from the client's own connections."""
     @property
     def latency_unit(self) -> LatencyUnit:
-        """The unit of all times: a `LatencyUnit`."""
+        """The unit of all times, a `LatencyUnit`."""
     @property
     def labels(self) -> list[dict[str, str]]:
-        """The labels of the policy, with the name of the cluster and of the application: a list of dicts. Only with
-        all nodes together.
+        """The labels of the policy and the names of the cluster and the application, as a list of dicts. Only in the
+        snapshot of all nodes.
         """
     @property
     def connection_opening(self) -> Histogram:
-        """How long it took to open connections (TCP, TLS, login), those of aerospike-core not included."""
+        """How long it took to open connections (TCP, TLS, login), without those of aerospike-core."""
     def command_histogram(self, command_type: CommandType) -> Histogram | None:
-        """The latencies of a kind of calls (a `CommandType`) in all namespaces; `None` for `CommandType.NONE`."""
+        """The latencies of one kind of call (a `CommandType`) in all namespaces; `None` for `CommandType.NONE`."""
     def detailed_metric(self, namespace: str, command_type: CommandType) -> CommandMetric | None:
-        """What was measured of a kind of calls in a namespace: a `CommandMetric`, `None` if nothing was."""
+        """The measurements of one kind of call in a namespace: a `CommandMetric`, or `None` if nothing was measured."""
     def result_code_count(self, namespace: str, command_type: CommandType, result_code: int) -> int:
-        """How often a result code was the answer to a kind of calls in a namespace."""
+        """How often one kind of call in a namespace was answered with a result code."""
     def detailed_namespaces(self) -> list[str]:
-        """The namespaces of which something was measured."""
+        """The namespaces for which something was measured."""
     def latency(self, latency_type: LatencyType) -> Histogram:
-        """The latencies of several kinds of calls together (a `LatencyType`), in all namespaces."""
+        """The latencies of a group of calls (a `LatencyType`) in all namespaces."""
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dict of plain values, with the names of the other clients' exports."""
+        """The snapshot as a dict of plain values, with the names that other clients export."""
 
 @final
 class ClusterMetrics:
-    """The metrics of a client at one moment, of all its connections and event loops together."""
+    """A snapshot of a client's metrics, for all its connections and event loops together."""
 
     @property
     def nodes(self) -> dict[str, NodeMetricsSnapshot]:
@@ -306,7 +308,7 @@ class ClusterMetrics:
         """The metrics of all nodes together."""
     @property
     def total_nodes(self) -> int:
-        """How many nodes the cluster has."""
+        """The number of nodes of the cluster."""
     @property
     def open_connections(self) -> int:
         """Gauge: open connections."""
@@ -315,74 +317,74 @@ class ClusterMetrics:
         """Gauge: connections in use."""
     @property
     def connections_in_pool(self) -> int:
-        """Gauge: connections at rest."""
+        """Gauge: idle connections."""
     @property
     def recover_queue_size(self) -> int:
-        """Gauge: connections that still wait for answers which nobody wants any more."""
+        """Gauge: connections that are still reading answers that nobody waits for any more."""
     @property
     def nodes_invalid(self) -> int:
-        """How often a host that another node named could not be taken for a node. Counted while metrics are on."""
+        """How often a host that a node reported turned out not to be a usable node. Counted while metrics are on."""
     @property
     def exceeded_max_retries(self) -> int:
-        """Calls that failed because they were tried as often as their policy allows."""
+        """Calls that failed because they used up the retries of their policy."""
     @property
     def exceeded_total_timeout(self) -> int:
-        """Calls that failed because their total time was over."""
+        """Calls that failed because their total timeout passed."""
     @property
     def metrics_enabled(self) -> bool:
-        """Whether metrics were on at this moment."""
+        """Whether metrics were on when the snapshot was taken."""
     @property
     def operational_metrics_enabled(self) -> bool:
-        """Whether calls were measured, and not only connections."""
+        """Whether calls were measured, too, not only connections."""
     @property
     def usage_metrics_enabled(self) -> bool:
-        """Whether it was counted which features are used: it is where calls are measured."""
+        """Whether the use of features was counted, which happens whenever calls are measured."""
     @property
     def command_retries(self) -> int:
-        """Attempts that were not the first one of their call, at all nodes."""
+        """Retries, on all nodes."""
     @property
     def command_count(self) -> int:
-        """Calls that were answered while they were measured (`MetricsPolicy.operational`). A batch or a query counts
-        once for each node that it went to.
+        """Calls that were answered while calls were measured (`MetricsPolicy.operational`). A batch or a query
+        counts once for each node that it was sent to.
         """
     @property
     def usage(self) -> dict[str, int]:
-        """Requests by what they were, as far as they were measured: `{"feature.shape.point": 42}`. Shapes are
-        `point`, `batch` and `query`; `feature.udf.record` counts functions on one record. Retries are included.
+        """The number of measured requests by feature: `{"feature.shape.point": 42}`. Shapes are `point`, `batch` and
+        `query`; `feature.udf.record` counts functions on one record. Retries are included.
         """
     def to_canonical_dict(self) -> dict[str, Any]:
-        """All of it as a document for exporters (JSON, OpenTelemetry, Prometheus) of the shape that the SDKs for
-        Aerospike share: who measured what when, and figures by cluster, by node and by namespace.
+        """The snapshot as a document for exporters (JSON, OpenTelemetry, Prometheus) in the format that Aerospike's
+        SDKs share: who measured what and when, and figures by cluster, node and namespace.
         `operational_metrics_enabled` says whether calls were measured. `nodes` are the active nodes; in a snapshot
-        that an exporter gets, `nodes_departed` are those that have left since the one before.
+        passed to an exporter, `nodes_departed` are the nodes that have left since the previous one.
         """
     def latency(self, latency_type: LatencyType, node: str | None = None) -> Histogram:
-        """The latencies of several kinds of calls together (a `LatencyType`), at a node (its address, as in `nodes`)
-        or, with `None`, at all. Raises `KeyError` for a node that is not there.
+        """The latencies of a group of calls (a `LatencyType`) on one node (its address, as in `nodes`), or on all
+        nodes if it is `None`. Raises `KeyError` for an unknown node.
         """
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dict of plain values, for exporters: by node under its address, all nodes together under
-        `"cluster_aggregated_metrics"`, and the figures of the cluster under their names.
+        """The snapshot as a dict of plain values, for exporters: each node under its address, all nodes together
+        under `"cluster_aggregated_metrics"`, and the figures of the cluster under their names.
         """
 
 @disjoint_base
 class MetricsWriter:
-    """An exporter of metrics that appends a line for each snapshot to a file `metrics-<time>.log` in a directory, which
-    it makes if need be. What the setting `report_dir` stands for.
+    """An exporter that appends a line for each snapshot of metrics to a file `metrics-<time>.log` in a directory, which
+    it creates if necessary. The setting `report_dir` installs one.
 
-    The format is the one of Aerospike's clients: the first line of each file names the fields, and the unit, columns
-    and shift of the latencies. Times are local. `report_size_limit`: a file of so many bytes or more is followed by
-    another one, at least 1,000,000; 0: never. A new file begins also when the latencies have another shape, and after
-    an error.
+    The format is that of Aerospike's clients: the first line of each file names the fields, and the unit, columns and
+    shift of the latencies. Times are local. `report_size_limit`: the size in bytes after which a new file is started,
+    at least 1,000,000; 0: never. A new file is also started if the shape of the histograms changes, and after an error.
 
-    Raises `InvalidArgumentError`, a `ValueError`, for a size limit out of bounds and for an empty directory.
+    Raises `InvalidArgumentError` (a `ValueError`) for a size limit that is out of range and for an empty directory
+    name.
     """
 
     def __new__(cls, report_dir: str | PathLike[str], report_size_limit: int = 0) -> Self: ...
     def export(self, snapshot: ClusterMetrics) -> None:
         """Appends a line for `snapshot`, a `MetricsSnapshot`.
 
-        Raises `OSError` when it cannot be written.
+        Raises `OSError` if the line cannot be written.
         """
     def close(self) -> None:
-        """Closes the file. Another export begins a new one."""
+        """Closes the file. The next export starts a new one."""

@@ -34,30 +34,31 @@ from ._writer import SyncWriter, TableSummary, Writer, _Settings, _Table
 
 @final
 class NativeClient(_Batches, _Administration):
-    """A client for a cluster, for any number of threads and event loops. Made by `new_client` or `new_client_blocking`.
+    """A client for a cluster, for any number of threads and event loops. Created by `new_client` or
+    `new_client_blocking`.
 
-    Each method that talks to the cluster gives an awaitable; its twin `.._blocking` does the same on the calling
-    thread, with the GIL released meanwhile. A policy that is not given is the default one. Closing it, leaving it as a
-    context manager and dropping the last reference to it close all connections; what is called after that raises the
-    error of a closed client.
+    Each method that talks to the cluster returns an awaitable; the method of the same name with the suffix `_blocking`
+    does the same on the calling thread, without the GIL. Without a policy, the default policy is used. Closing the
+    client, leaving its context manager or dropping the last reference to it closes all connections; later calls raise
+    `ClientClosedError`.
     """
 
     @property
     def cluster_name(self) -> str | None:
-        """The cluster's name as the policy asks for it."""
+        """The cluster name that the policy requires."""
     @property
     def server_cluster_name(self) -> str | None:
-        """The cluster's name as its nodes report it."""
+        """The cluster name that the nodes report."""
     def seeds(self) -> str:
-        """The addresses that the client was made with."""
+        """The addresses that the client was created with."""
     @staticmethod
     def client_version() -> str:
         """The version of Aerolane."""
     @staticmethod
     def core_version() -> str:
-        """The version of aerospike-core beneath, which carries out what is rare."""
+        """The version of aerospike-core, which carries out rare commands."""
     def is_strong_consistency(self, namespace: str) -> bool | None:
-        """Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have."""
+        """Whether a namespace is in strong-consistency mode; `None` if the cluster does not have the namespace."""
     def is_connected(self) -> bool:
         """Whether the client is open and knows an active node."""
     def nodes(self) -> list[NativeNode]:
@@ -65,7 +66,7 @@ class NativeClient(_Batches, _Administration):
     def node_names(self) -> list[str]:
         """The names of the active nodes."""
     def get_node(self, name: str) -> NativeNode:
-        """The active node of this name. Raises the error of an invalid node when there is none."""
+        """The active node of this name. Raises `InvalidNodeError` if there is none."""
     def stats(self) -> dict[str, Any]:
         """Returns counts of connections and requests as a dict: `nodes` (a list with a dict for each node), `total`,
         `loop_busy` and `topology_version`.
@@ -73,36 +74,36 @@ class NativeClient(_Batches, _Administration):
         Gauges: connections `open`, `idle`, `busy`, `opening`; requests `in_flight`, `queued`, `orphans` (in flight, but
         the caller has given up); and, for calls from asyncio, how the client adapts to the speed of a node:
 
-        * `in_use`: the connections over which requests are spread. At most `open`.
+        * `in_use`: the number of connections over which requests are spread. At most `open`.
         * `service_time_us`: how long the node works on one single-record request, during which the connection
-          answers no other. A mean in microseconds; None until it was measured.
-        * `round_trip_us`: how long a single-record request takes when no other is in front of it on its connection.
-          A mean in microseconds; None until it was measured.
+          answers no other. A mean in microseconds; None until it has been measured.
+        * `round_trip_us`: how long a single-record request takes if no other request is ahead of it on its
+          connection. A mean in microseconds; None until it has been measured.
 
-        Both times of `total` are means, weighted by `in_use`. The other counts only grow. Blocking calls are not part
-        of `in_use` and the times. What event loops count is up to 0.1 s old.
+        The two times of `total` are means, weighted by `in_use`. The other counts only grow. Blocking calls are not
+        included in `in_use` and the times. The counts of event loops are up to 0.1 s old.
 
-        `loop_busy` tells how often the program kept an event loop busy for 0.1 s and more while requests were under way
+        `loop_busy` tells how often the program kept an event loop busy for 0.1 s or more while requests were in flight
         (`count`), and for how many seconds (`total`, `longest`).
         """
     def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
-        """Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not
-        measured. Another `latency_unit` drops what was measured.
+        """Enables metrics, or changes their policy (`None`: the default policy). Calls in flight are not measured.
+        Changing `latency_unit` discards what was measured.
         """
     def disable_metrics(self) -> None:
-        """Switches metrics off. What was measured stays."""
+        """Disables metrics. What was measured is kept."""
     def metrics_enabled(self) -> bool:
         """Whether metrics are on."""
     def metrics(self) -> ClusterMetrics:
-        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
+        """A snapshot of the metrics: a `ClusterMetrics`. Takes a few hundred microseconds, so do not call it for
         every operation.
         """
     def writer(self, **settings: Unpack[_Settings]) -> Writer:
-        """A writer of many records, with the outcome of each one known, for asyncio. Its settings are those of
-        `Session.writer`; records without a policy of their own have the default one.
+        """A writer for many records that reports the outcome of each one, for asyncio. Its settings are those of
+        `Session.writer`; records without a policy of their own use the default policy.
         """
     def writer_blocking(self, **settings: Unpack[_Settings]) -> SyncWriter:
-        """As `writer`, for code without asyncio."""
+        """The same as `writer`, for code without asyncio."""
     def write_table(
         self,
         table: _Table,
@@ -118,8 +119,8 @@ class NativeClient(_Batches, _Administration):
         keep_failures: int | None = None,
         **settings: Unpack[_Settings],
     ) -> Awaitable[TableSummary]:
-        """Writes a table with a writer of its own, whose settings are the other arguments; see `write_table` of
-        writers. Awaitable of a `TableSummary`.
+        """Writes a table with a writer of its own; the other arguments are the writer's settings. See `write_table`
+        of writers. Awaitable of a `TableSummary`.
         """
     def write_table_blocking(
         self,
@@ -136,20 +137,18 @@ class NativeClient(_Batches, _Administration):
         keep_failures: int | None = None,
         **settings: Unpack[_Settings],
     ) -> TableSummary:
-        """As `write_table`, on the calling thread. Gives a `TableSummary`."""
+        """The same as `write_table`, on the calling thread. Returns a `TableSummary`."""
     def close(self) -> Coroutine[Any, Any, None]:
-        """Closes all connections. Operations under way fail with the error of a closed client. A second call does
-        nothing. Awaitable.
+        """Closes all connections. Operations in flight fail with `ClientClosedError`. A second call does nothing.
+        Awaitable.
         """
     def close_blocking(self) -> None:
-        """Closes all connections. Operations under way fail with the error of a closed client. A second call does
-        nothing.
-        """
+        """Closes all connections. Operations in flight fail with `ClientClosedError`. A second call does nothing."""
     def exists_legacy(
         self, key: Key, *, policy: ReadPolicy | None = None
     ) -> Awaitable[tuple[Key, dict[str, int] | None]]:
-        """Whether a record exists, in the form of older clients: an awaitable of `(key, {"gen": .., "ttl": ..})`,
-        with `None` in place of the metadata when there is no record.
+        """Whether a record exists, as older clients return it: an awaitable of `(key, {"gen": .., "ttl": ..})`, with
+        `None` instead of the metadata if the record does not exist.
         """
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -169,10 +168,10 @@ class NativeClient(_Batches, _Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Awaitable[Record]:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none.
+        """Reads a record: all its bins, only `bins` (a list of names), or none if it is an empty list.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces. Gives a `Record`; raises
-        `RecordNotFoundError` when there is none.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`. Returns a `Record`; raises
+        `RecordNotFoundError` if it does not exist.
         """
     def get_blocking(
         self,
@@ -184,10 +183,10 @@ class NativeClient(_Batches, _Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Record:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none.
+        """Reads a record: all its bins, only `bins` (a list of names), or none if it is an empty list.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces. Gives a `Record`; raises
-        `RecordNotFoundError` when there is none.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`. Returns a `Record`; raises
+        `RecordNotFoundError` if it does not exist.
         """
     def put(
         self,
@@ -198,10 +197,10 @@ class NativeClient(_Batches, _Administration):
         policy_sc: WritePolicy | None = None,
         txn: Txn | None = None,
     ) -> Awaitable[None]:
-        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
-        they are, unless `policy.record_exists_action` says otherwise.
+        """Writes bins, a dict of values by name; a value of `None` removes the bin. Other bins of the record do not
+        change, unless `policy.record_exists_action` says otherwise.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`.
         """
     def put_blocking(
         self,
@@ -212,10 +211,10 @@ class NativeClient(_Batches, _Administration):
         policy_sc: WritePolicy | None = None,
         txn: Txn | None = None,
     ) -> None:
-        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
-        they are, unless `policy.record_exists_action` says otherwise.
+        """Writes bins, a dict of values by name; a value of `None` removes the bin. Other bins of the record do not
+        change, unless `policy.record_exists_action` says otherwise.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`.
         """
     def add(
         self,
@@ -224,7 +223,7 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: WritePolicy | None = None,
     ) -> Awaitable[None]:
-        """Adds numbers to bins. A missing bin, or record, counts as 0."""
+        """Adds numbers to bins. A missing bin or record counts as 0."""
     def add_blocking(
         self,
         key: Key,
@@ -232,7 +231,7 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: WritePolicy | None = None,
     ) -> None:
-        """Adds numbers to bins. A missing bin, or record, counts as 0."""
+        """Adds numbers to bins. A missing bin or record counts as 0."""
     def append(
         self,
         key: Key,
@@ -266,18 +265,18 @@ class NativeClient(_Batches, _Administration):
     ) -> None:
         """Prepends strings or bytes to bins."""
     def delete(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[bool]:
-        """Deletes a record; gives whether it existed."""
+        """Deletes a record. Returns whether it existed."""
     def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool:
-        """Deletes a record; gives whether it existed."""
+        """Deletes a record. Returns whether it existed."""
     def touch(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[None]:
-        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation.
+        """Resets the TTL of a record (to the policy's expiration) and increments its generation.
 
-        Raises `RecordNotFoundError` when there is no record.
+        Raises `RecordNotFoundError` if the record does not exist.
         """
     def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None:
-        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation.
+        """Resets the TTL of a record (to the policy's expiration) and increments its generation.
 
-        Raises `RecordNotFoundError` when there is no record.
+        Raises `RecordNotFoundError` if the record does not exist.
         """
     def exists(self, key: Key, *, policy: ReadPolicy | None = None) -> Awaitable[bool]:
         """Whether a record exists."""
@@ -297,10 +296,10 @@ class NativeClient(_Batches, _Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Awaitable[Record]:
-        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results.
+        """Executes several operations on one record, in order and atomically. Returns a `Record` with their results.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces; `record_exists_action`,
-        `expiration`, `generation` (expected to be equal) and `durable_delete` go before what the policy says.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`. `record_exists_action`, `expiration`,
+        `generation` (which the record must have) and `durable_delete` override the policy.
         """
     def operate_blocking(
         self,
@@ -316,10 +315,10 @@ class NativeClient(_Batches, _Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Record:
-        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results.
+        """Executes several operations on one record, in order and atomically. Returns a `Record` with their results.
 
-        `policy_sc` is used in place of `policy` in strongly consistent namespaces; `record_exists_action`,
-        `expiration`, `generation` (expected to be equal) and `durable_delete` go before what the policy says.
+        In strong-consistency namespaces, `policy_sc` is used instead of `policy`. `record_exists_action`, `expiration`,
+        `generation` (which the record must have) and `durable_delete` override the policy.
         """
     def query(
         self,
@@ -328,11 +327,11 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Awaitable[Recordset]:
-        """Starts a query: gives a `Recordset`, whose records come as it is iterated over.
+        """Starts a query. Returns a `Recordset`; iterate over it to get the records.
 
-        `statement` says what is asked for. `partition_filter`: which partitions are read, and from where on (`None`:
-        all); the query moves it on, so the next query with it goes on there. Raises the error of an unknown namespace
-        at once; errors of the servers come out of the iteration.
+        `statement`: which records and bins. `partition_filter`: which partitions to read, and from which position
+        (`None`: all partitions); the query advances it, so the next query with it continues there. An unknown namespace
+        raises at once; errors of the servers are raised by the iteration.
         """
     def query_blocking(
         self,
@@ -341,11 +340,11 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Recordset:
-        """Starts a query: gives a `Recordset`, whose records come as it is iterated over.
+        """Starts a query. Returns a `Recordset`; iterate over it to get the records.
 
-        `statement` says what is asked for. `partition_filter`: which partitions are read, and from where on (`None`:
-        all); the query moves it on, so the next query with it goes on there. Raises the error of an unknown namespace
-        at once; errors of the servers come out of the iteration.
+        `statement`: which records and bins. `partition_filter`: which partitions to read, and from which position
+        (`None`: all partitions); the query advances it, so the next query with it continues there. An unknown namespace
+        raises at once; errors of the servers are raised by the iteration.
         """
     def query_explain(
         self,
@@ -357,16 +356,15 @@ class NativeClient(_Batches, _Administration):
         explain_where_flags: int | None = None,
         policy: QueryPolicy | None = None,
     ) -> Awaitable[QueryPlan]:
-        """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
-        `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+        """Asks the servers how they would find the records for which `ael`, an expression as text, is true. Returns a
+        `QueryPlan`. Server 8.2 and later (`Version.supports_query_selection`).
 
-        `set_name`: only the records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
+        `set_name`: only records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
         `explain_where_flags`: bits of `QueryWhereFlags`; `None`: only `EXPLAIN`.
 
         Raises `AerospikeError` with the result code `UNSUPPORTED_FEATURE` if a node is older (nothing is sent then),
         `InvalidArgumentError` (a `ValueError`) for a blank condition, unknown flags, flags without `EXPLAIN`, and
-        `HARD_HINT` without a hint, and what the server says to a condition that it cannot read or an index that it
-        cannot use.
+        `HARD_HINT` without a hint, and the server's error for an invalid condition or an index that it cannot use.
         """
     def query_explain_blocking(
         self,
@@ -378,16 +376,15 @@ class NativeClient(_Batches, _Administration):
         explain_where_flags: int | None = None,
         policy: QueryPolicy | None = None,
     ) -> QueryPlan:
-        """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
-        `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+        """Asks the servers how they would find the records for which `ael`, an expression as text, is true. Returns a
+        `QueryPlan`. Server 8.2 and later (`Version.supports_query_selection`).
 
-        `set_name`: only the records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
+        `set_name`: only records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
         `explain_where_flags`: bits of `QueryWhereFlags`; `None`: only `EXPLAIN`.
 
         Raises `AerospikeError` with the result code `UNSUPPORTED_FEATURE` if a node is older (nothing is sent then),
         `InvalidArgumentError` (a `ValueError`) for a blank condition, unknown flags, flags without `EXPLAIN`, and
-        `HARD_HINT` without a hint, and what the server says to a condition that it cannot read or an index that it
-        cannot use.
+        `HARD_HINT` without a hint, and the server's error for an invalid condition or an index that it cannot use.
         """
     def query_with_plan(
         self,
@@ -397,12 +394,12 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Awaitable[Recordset]:
-        """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
-        condition and the index; `statement` says which bins come, or which operations are carried out.
+        """Starts a query with a plan from `query_explain`. Returns a `Recordset`, as `query` does. The plan determines
+        the condition and the index; `statement` determines which bins are returned, or which operations are executed.
 
-        Raises `InvalidArgumentError` (a `ValueError`) if the statement has another namespace or set than the plan, or a
-        filter, or the policy a filter expression; `FilteredOutError` if the plan says that no record can match; and
-        what `query` raises.
+        Raises `InvalidArgumentError` (a `ValueError`) if the statement has a filter or a different namespace or set
+        than the plan, or if the policy has a filter expression; `FilteredOutError` if the plan says that no record can
+        match; and what `query` raises.
         """
     def query_with_plan_blocking(
         self,
@@ -412,30 +409,30 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Recordset:
-        """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
-        condition and the index; `statement` says which bins come, or which operations are carried out.
+        """Starts a query with a plan from `query_explain`. Returns a `Recordset`, as `query` does. The plan determines
+        the condition and the index; `statement` determines which bins are returned, or which operations are executed.
 
-        Raises `InvalidArgumentError` (a `ValueError`) if the statement has another namespace or set than the plan, or a
-        filter, or the policy a filter expression; `FilteredOutError` if the plan says that no record can match; and
-        what `query` raises.
+        Raises `InvalidArgumentError` (a `ValueError`) if the statement has a filter or a different namespace or set
+        than the plan, or if the policy has a filter expression; `FilteredOutError` if the plan says that no record can
+        match; and what `query` raises.
         """
     def query_operate(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
     ) -> Awaitable[ExecuteTask]:
-        """Carries out operations that write on all records that a query finds, on the servers, in the background. Gives
-        an `ExecuteTask` to wait for.
+        """Executes write operations on all records that a query finds, in the background on the servers. Returns an
+        `ExecuteTask` to wait for.
 
-        `write_policy.records_per_second` limits it. Raises the error of the first node that does not take it; others
-        may carry it out then (`in_doubt`).
+        `write_policy.records_per_second` limits the rate. Raises the error of the first node that refuses the task;
+        other nodes may still execute it (`in_doubt`).
         """
     def query_operate_blocking(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
     ) -> ExecuteTask:
-        """Carries out operations that write on all records that a query finds, on the servers, in the background. Gives
-        an `ExecuteTask` to wait for.
+        """Executes write operations on all records that a query finds, in the background on the servers. Returns an
+        `ExecuteTask` to wait for.
 
-        `write_policy.records_per_second` limits it. Raises the error of the first node that does not take it; others
-        may carry it out then (`in_doubt`).
+        `write_policy.records_per_second` limits the rate. Raises the error of the first node that refuses the task;
+        other nodes may still execute it (`in_doubt`).
         """
     def query_execute_udf(
         self,
@@ -446,8 +443,8 @@ class NativeClient(_Batches, _Administration):
         *,
         write_policy: WritePolicy | None = None,
     ) -> Awaitable[ExecuteTask]:
-        """Applies a function of a UDF module to all records that a query finds, on the servers, in the background.
-        Gives an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
+        """Applies a function of a UDF module to all records that a query finds, in the background on the servers.
+        Returns an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
         """
     def query_execute_udf_blocking(
         self,
@@ -458,8 +455,8 @@ class NativeClient(_Batches, _Administration):
         *,
         write_policy: WritePolicy | None = None,
     ) -> ExecuteTask:
-        """Applies a function of a UDF module to all records that a query finds, on the servers, in the background.
-        Gives an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
+        """Applies a function of a UDF module to all records that a query finds, in the background on the servers.
+        Returns an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
         """
     def execute_udf(
         self,
@@ -470,10 +467,10 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: WritePolicy | None = None,
     ) -> Awaitable[Any]:
-        """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
+        """Applies a function of a UDF module to one record and returns its result. `server_path`: the module's name
         without `.lua`. `args`: a list.
 
-        Raises `UdfError` when the function fails, with the server's message: file, line, what was wrong.
+        Raises `UdfError` if the function fails, with the server's message: file, line and what was wrong.
         """
     def execute_udf_blocking(
         self,
@@ -484,52 +481,52 @@ class NativeClient(_Batches, _Administration):
         *,
         policy: WritePolicy | None = None,
     ) -> Any:
-        """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
+        """Applies a function of a UDF module to one record and returns its result. `server_path`: the module's name
         without `.lua`. `args`: a list.
 
-        Raises `UdfError` when the function fails, with the server's message: file, line, what was wrong.
+        Raises `UdfError` if the function fails, with the server's message: file, line and what was wrong.
         """
     def commit(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
     ) -> Awaitable[CommitStatus]:
-        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written visible.
-        Gives a `CommitStatus`.
+        """Commits a transaction: verifies that the records it read have not changed, and makes its writes visible.
+        Returns a `CommitStatus`.
 
-        Raises `CommitFailedError` when it could not be committed, with the stage as `commit_error_type`; once
-        `txn.state` is `COMMIT_FAILED`, only another commit can tell what became of it. Raises `TransactionError` for a
-        transaction that was aborted.
+        Raises `CommitFailedError` if the transaction could not be committed, with the stage as `commit_error_type`.
+        Once `txn.state` is `COMMIT_FAILED`, only another commit can find out what happened. Raises `TransactionError`
+        if the transaction was aborted.
         """
     def commit_blocking(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
     ) -> CommitStatus:
-        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written visible.
-        Gives a `CommitStatus`.
+        """Commits a transaction: verifies that the records it read have not changed, and makes its writes visible.
+        Returns a `CommitStatus`.
 
-        Raises `CommitFailedError` when it could not be committed, with the stage as `commit_error_type`; once
-        `txn.state` is `COMMIT_FAILED`, only another commit can tell what became of it. Raises `TransactionError` for a
-        transaction that was aborted.
+        Raises `CommitFailedError` if the transaction could not be committed, with the stage as `commit_error_type`.
+        Once `txn.state` is `COMMIT_FAILED`, only another commit can find out what happened. Raises `TransactionError`
+        if the transaction was aborted.
         """
     def abort(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> Awaitable[AbortStatus]:
-        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`.
+        """Aborts a transaction and reverts its writes. Returns an `AbortStatus`.
 
-        Raises `TransactionError` for one that was committed, or whose commit failed in doubt.
+        Raises `TransactionError` if the transaction was committed, or if its commit failed in doubt.
         """
     def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus:
-        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`.
+        """Aborts a transaction and reverts its writes. Returns an `AbortStatus`.
 
-        Raises `TransactionError` for one that was committed, or whose commit failed in doubt.
+        Raises `TransactionError` if the transaction was committed, or if its commit failed in doubt.
         """
 
 def new_client(policy: ClientPolicy, seeds: str) -> Coroutine[Any, Any, NativeClient]:
-    """Connects to the cluster that the seeds belong to. A coroutine of a `Client`.
+    """Connects to the cluster that the seeds belong to. Returns a coroutine of a `Client`.
 
     `seeds` is one or several addresses, `"host:port,host:port"`; 3000 is the default port.
 
-    Raises `ConnectionError` when no seed can be used, with the reason of each; `ValueError` for seeds or policies that
-    cannot work.
+    Raises `ConnectionError` if no seed can be reached, with the reason for each; `ValueError` for invalid seeds or
+    policies.
     """
 
 def new_client_blocking(policy: ClientPolicy, seeds: str) -> NativeClient:
-    """Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without
-    async.
+    """Connects to the cluster that the seeds belong to and returns a `Client`. The same as `new_client`, for code
+    without async.
     """

@@ -21,13 +21,13 @@ class _Administration:
     """What of `NativeClient` is about modules, indexes, users, roles and the servers themselves."""
 
     def info(self, command: str) -> Awaitable[dict[str, str]]:
-        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
+        """Sends an info command to one of the nodes. Returns a dict of the answers by command."""
     def info_blocking(self, command: str) -> dict[str, str]:
-        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
+        """Sends an info command to one of the nodes. Returns a dict of the answers by command."""
     def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]:
-        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
+        """Sends an info command to each node. Returns a dict of the answers by node name, each a dict by command."""
     def info_on_all_nodes_blocking(self, command: str) -> dict[str, dict[str, str]]:
-        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
+        """Sends an info command to each node. Returns a dict of the answers by node name, each a dict by command."""
     def truncate(
         self,
         namespace: str,
@@ -37,7 +37,7 @@ class _Administration:
         policy: AdminPolicy | None = None,
     ) -> Awaitable[None]:
         """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
-        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
+        `before_nanos`, in nanoseconds since 1970. `None` or 0: all records that exist now.
         """
     def truncate_blocking(
         self,
@@ -48,7 +48,7 @@ class _Administration:
         policy: AdminPolicy | None = None,
     ) -> None:
         """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
-        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
+        `before_nanos`, in nanoseconds since 1970. `None` or 0: all records that exist now.
         """
     def register_udf(
         self,
@@ -58,10 +58,10 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[RegisterTask]:
-        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
-        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+        """Registers a UDF module under the name `server_path`, which ends in `.lua` (such as `"sums.lua"`). `udf_body`:
+        its source, as str or bytes. Returns a `RegisterTask`: wait for it before the first call.
 
-        Raises `UdfError` for source that does not compile, with the server's message.
+        Raises `UdfError` with the server's message if the source does not compile.
         """
     def register_udf_blocking(
         self,
@@ -71,10 +71,10 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> RegisterTask:
-        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
-        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+        """Registers a UDF module under the name `server_path`, which ends in `.lua` (such as `"sums.lua"`). `udf_body`:
+        its source, as str or bytes. Returns a `RegisterTask`: wait for it before the first call.
 
-        Raises `UdfError` for source that does not compile, with the server's message.
+        Raises `UdfError` with the server's message if the source does not compile.
         """
     def register_udf_from_file(
         self,
@@ -84,8 +84,8 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[RegisterTask]:
-        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
-        cannot be.
+        """The same as `register_udf`, with the source from the file `client_path`, which is read at once. Raises
+        `OSError` if it cannot be read.
         """
     def register_udf_from_file_blocking(
         self,
@@ -95,13 +95,13 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> RegisterTask:
-        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
-        cannot be.
+        """The same as `register_udf`, with the source from the file `client_path`, which is read at once. Raises
+        `OSError` if it cannot be read.
         """
     def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
-        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
+        """Removes a UDF module. Returns a `UdfRemoveTask` to wait for."""
     def remove_udf_blocking(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
-        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
+        """Removes a UDF module. Returns a `UdfRemoveTask` to wait for."""
     def list_udf(self, *, policy: AdminPolicy | None = None) -> Awaitable[list[dict[str, str]]]:
         """The registered UDF modules: a list of dicts with `filename`, `hash` and `type`."""
     def list_udf_blocking(self, *, policy: AdminPolicy | None = None) -> list[dict[str, str]]:
@@ -118,11 +118,11 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[IndexTask]:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a list
-        or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records. Gives an
-        `IndexTask`: wait for it before the first query.
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: which items of a
+        list or map are indexed (a `CollectionIndexType`). `set_name`: the set; `""` and `None` mean all records.
+        Returns an `IndexTask`: wait for it before the first query.
 
-        Raises `IndexFoundError` for a name that another index has; the same index again is accepted.
+        Raises `IndexFoundError` if a different index has this name. Creating the same index again is accepted.
         """
     def create_index_blocking(
         self,
@@ -136,11 +136,11 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> IndexTask:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a list
-        or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records. Gives an
-        `IndexTask`: wait for it before the first query.
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: which items of a
+        list or map are indexed (a `CollectionIndexType`). `set_name`: the set; `""` and `None` mean all records.
+        Returns an `IndexTask`: wait for it before the first query.
 
-        Raises `IndexFoundError` for a name that another index has; the same index again is accepted.
+        Raises `IndexFoundError` if a different index has this name. Creating the same index again is accepted.
         """
     def create_index_using_expression(
         self,
@@ -153,7 +153,7 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[IndexTask]:
-        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
+        """Creates a secondary index on the value of an expression (server 8.1 and later). Returns an `IndexTask`."""
     def create_index_using_expression_blocking(
         self,
         namespace: str,
@@ -165,34 +165,38 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> IndexTask:
-        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
+        """Creates a secondary index on the value of an expression (server 8.1 and later). Returns an `IndexTask`."""
     def create_set_index(
         self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
     ) -> Awaitable[IndexTask]:
-        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
+        """Creates an index of the records of a set (server 8.1.2 and later). Returns an `IndexTask`."""
     def create_set_index_blocking(
         self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
     ) -> IndexTask:
-        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
+        """Creates an index of the records of a set (server 8.1.2 and later). Returns an `IndexTask`."""
     def drop_index(
         self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
     ) -> Awaitable[DropIndexTask]:
-        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
+        """Drops an index. Returns a `DropIndexTask`. The servers also accept the name of an index that does not
+        exist.
+        """
     def drop_index_blocking(
         self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
     ) -> DropIndexTask:
-        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
+        """Drops an index. Returns a `DropIndexTask`. The servers also accept the name of an index that does not
+        exist.
+        """
     def create_user(
         self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
-        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
-        roles: without it `SecurityError` is raised.
+        """Creates a user with a password and roles (a list of names). Like all calls about users and roles, it
+        raises `SecurityError` if security is not enabled on the cluster.
         """
     def create_user_blocking(
         self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
     ) -> None:
-        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
-        roles: without it `SecurityError` is raised.
+        """Creates a user with a password and roles (a list of names). Like all calls about users and roles, it
+        raises `SecurityError` if security is not enabled on the cluster.
         """
     def create_pki_user(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
         """Creates a user who logs in with a TLS certificate."""
@@ -203,17 +207,17 @@ class _Administration:
     def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None:
         """Removes a user."""
     def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Changes a user's password. Changing one's own needs no privilege."""
+        """Changes a user's password. Users need no privilege to change their own."""
     def change_password_blocking(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> None:
-        """Changes a user's password. Changing one's own needs no privilege."""
+        """Changes a user's password. Users need no privilege to change their own."""
     def grant_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Gives a user further roles."""
+        """Grants a user additional roles."""
     def grant_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
-        """Gives a user further roles."""
+        """Grants a user additional roles."""
     def revoke_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Takes roles from a user."""
+        """Revokes roles from a user."""
     def revoke_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
-        """Takes roles from a user."""
+        """Revokes roles from a user."""
     def query_users(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[User]]:
         """One user, or all: a list of `User`."""
     def query_users_blocking(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> list[User]:
@@ -232,8 +236,8 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[None]:
-        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
-        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
+        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it can be used; empty:
+        any. `read_quota`, `write_quota`: operations per second; 0: no limit.
         """
     def create_role_blocking(
         self,
@@ -245,8 +249,8 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> None:
-        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
-        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
+        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it can be used; empty:
+        any. `read_quota`, `write_quota`: operations per second; 0: no limit.
         """
     def drop_role(self, role_name: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
         """Removes a role."""
@@ -255,27 +259,27 @@ class _Administration:
     def grant_privileges(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
-        """Gives a role further privileges."""
+        """Grants a role additional privileges."""
     def grant_privileges_blocking(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
     ) -> None:
-        """Gives a role further privileges."""
+        """Grants a role additional privileges."""
     def revoke_privileges(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
-        """Takes privileges from a role."""
+        """Revokes privileges from a role."""
     def revoke_privileges_blocking(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
     ) -> None:
-        """Takes privileges from a role."""
+        """Revokes privileges from a role."""
     def set_allowlist(
         self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
-        """Sets the addresses from which a role may be used; empty: all."""
+        """Sets the addresses from which a role can be used; empty: any."""
     def set_allowlist_blocking(
         self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
     ) -> None:
-        """Sets the addresses from which a role may be used; empty: all."""
+        """Sets the addresses from which a role can be used; empty: any."""
     def set_quotas(
         self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
@@ -287,12 +291,12 @@ class _Administration:
     def set_xdr_filter(
         self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
     ) -> Awaitable[None]:
-        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
-        removes it.
+        """Sets the filter for records that are sent to a datacenter (cross-datacenter replication, Enterprise
+        Edition); `None` removes it.
         """
     def set_xdr_filter_blocking(
         self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
     ) -> None:
-        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
-        removes it.
+        """Sets the filter for records that are sent to a datacenter (cross-datacenter replication, Enterprise
+        Edition); `None` removes it.
         """

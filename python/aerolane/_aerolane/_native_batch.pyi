@@ -35,20 +35,21 @@ class _Batches:
         as_numpy: None = None,
         as_arrow: Literal[False] | None = None,
     ) -> Awaitable[BatchRecords]:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`,
-        in the order of the keys; a record that does not exist has the result code of that.
+        """Reads many records: all bins, only `bins`, or none if it is an empty list. Returns a list of `BatchRecord` in
+        the order of the keys; the row of a record that does not exist has the result code `KEY_NOT_FOUND_ERROR`.
 
-        When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have
-        that error. It is raised when no row was answered by the server at all; then the exception has the rows as its
-        `records`.
+        If the whole request to a node fails (a timeout or a lost connection, after all retries), its rows have that
+        error. It is raised if the server answered no row at all; the exception then has the rows as `records`.
 
-        With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
-        `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for
-        a dtype with fields that bins cannot become.
+        With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it returns
+        `NumpyRecords`: numpy arrays that are filled straight from the answers, without the GIL. Raises `TypeError` if a
+        field has a type that bins cannot be converted to.
 
-        With `as_arrow`, a schema with a column for each bin (as for `Recordset.to_arrow`), it gives `ArrowRecords`:
-        Arrow columns for pyarrow, polars and others. Raises `TypeError` for columns that bins cannot become, and
-        `ValueError` when `as_numpy` is there, too.
+        With `as_arrow`, it returns `ArrowRecords`: Arrow columns for pyarrow, polars and others. Pass `True` for
+        columns whose types are those of the records, a schema with a column for each bin (as for `Recordset.to_arrow`),
+        or an `ArrowColumns`, which can also add columns for keys and more. Raises `TypeError` if a column has a type
+        that bins cannot be converted to, `InvalidArgumentError` if a bin has values of several types (see
+        `ArrowColumns`), and `ValueError` if `as_numpy` is given as well.
         """
     @overload
     def batch_read(
@@ -83,20 +84,21 @@ class _Batches:
         as_numpy: None = None,
         as_arrow: Literal[False] | None = None,
     ) -> BatchRecords:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`,
-        in the order of the keys; a record that does not exist has the result code of that.
+        """Reads many records: all bins, only `bins`, or none if it is an empty list. Returns a list of `BatchRecord` in
+        the order of the keys; the row of a record that does not exist has the result code `KEY_NOT_FOUND_ERROR`.
 
-        When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have
-        that error. It is raised when no row was answered by the server at all; then the exception has the rows as its
-        `records`.
+        If the whole request to a node fails (a timeout or a lost connection, after all retries), its rows have that
+        error. It is raised if the server answered no row at all; the exception then has the rows as `records`.
 
-        With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
-        `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for
-        a dtype with fields that bins cannot become.
+        With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it returns
+        `NumpyRecords`: numpy arrays that are filled straight from the answers, without the GIL. Raises `TypeError` if a
+        field has a type that bins cannot be converted to.
 
-        With `as_arrow`, a schema with a column for each bin (as for `Recordset.to_arrow`), it gives `ArrowRecords`:
-        Arrow columns for pyarrow, polars and others. Raises `TypeError` for columns that bins cannot become, and
-        `ValueError` when `as_numpy` is there, too.
+        With `as_arrow`, it returns `ArrowRecords`: Arrow columns for pyarrow, polars and others. Pass `True` for
+        columns whose types are those of the records, a schema with a column for each bin (as for `Recordset.to_arrow`),
+        or an `ArrowColumns`, which can also add columns for keys and more. Raises `TypeError` if a column has a type
+        that bins cannot be converted to, `InvalidArgumentError` if a bin has values of several types (see
+        `ArrowColumns`), and `ValueError` if `as_numpy` is given as well.
         """
     @overload
     def batch_read_blocking(
@@ -128,9 +130,9 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
     ) -> Awaitable[BatchRecords]:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of `BatchRecord`.
+        """Writes many records: to each key the bins at the same index in `bins_list`. Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again. Raises `ValueError` for lists that differ in length.
+        Without `batch_policy`, nothing is retried. Raises `ValueError` if the lists differ in length.
         """
     def batch_write_blocking(
         self,
@@ -140,9 +142,9 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
     ) -> BatchRecords:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of `BatchRecord`.
+        """Writes many records: to each key the bins at the same index in `bins_list`. Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again. Raises `ValueError` for lists that differ in length.
+        Without `batch_policy`, nothing is retried. Raises `ValueError` if the lists differ in length.
         """
     def batch_operate(
         self,
@@ -152,11 +154,11 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
     ) -> Awaitable[BatchRecords]:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
+        """Executes operations on many records: on each key the operations at the same index in `operations_list`.
+        Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again if an operation writes. Raises `ValueError` for lists that differ
-        in length.
+        Without `batch_policy`, nothing is retried if an operation writes. Raises `ValueError` if the lists differ in
+        length.
         """
     def batch_operate_blocking(
         self,
@@ -166,11 +168,11 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
     ) -> BatchRecords:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
+        """Executes operations on many records: on each key the operations at the same index in `operations_list`.
+        Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again if an operation writes. Raises `ValueError` for lists that differ
-        in length.
+        Without `batch_policy`, nothing is retried if an operation writes. Raises `ValueError` if the lists differ in
+        length.
         """
     def batch_delete(
         self,
@@ -179,7 +181,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
     ) -> Awaitable[BatchRecords]:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
+        """Deletes many records. Returns a list of `BatchRecord`. Without `batch_policy`, nothing is retried."""
     def batch_delete_blocking(
         self,
         keys: Iterable[Key],
@@ -187,7 +189,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
     ) -> BatchRecords:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
+        """Deletes many records. Returns a list of `BatchRecord`. Without `batch_policy`, nothing is retried."""
     def batch_exists(
         self,
         keys: Iterable[Key],
@@ -195,7 +197,9 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
     ) -> Awaitable[list[bool]]:
-        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
+        """Checks which of many records exist. Returns a list of bools. Raises the error of a row that failed for any
+        other reason.
+        """
     def batch_exists_blocking(
         self,
         keys: Iterable[Key],
@@ -203,7 +207,9 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
     ) -> list[bool]:
-        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
+        """Checks which of many records exist. Returns a list of bools. Raises the error of a row that failed for any
+        other reason.
+        """
     def batch_get_header(
         self,
         keys: Iterable[Key],
@@ -211,8 +217,8 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
     ) -> Awaitable[list[Record | None]]:
-        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
-        exist. Raises the error of a row that is neither.
+        """Reads the generation and expiration of many records. Returns a list of `Record` without bins, `None` for
+        records that do not exist. Raises the error of a row that failed for any other reason.
         """
     def batch_get_header_blocking(
         self,
@@ -221,8 +227,8 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
     ) -> list[Record | None]:
-        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
-        exist. Raises the error of a row that is neither.
+        """Reads the generation and expiration of many records. Returns a list of `Record` without bins, `None` for
+        records that do not exist. Raises the error of a row that failed for any other reason.
         """
     def batch_apply(
         self,
@@ -235,11 +241,11 @@ class _Batches:
         udf_policy: BatchUDFPolicy | None = None,
     ) -> Awaitable[BatchRecords]:
         """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with the
-        same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin `"SUCCESS"`
-        of the row's record; a row whose function failed has a `UdfError` with the server's message (file, line, what
-        was wrong).
+        same `args` (a list, or None). Returns a list of `BatchRecord`. The function's return value is in the bin
+        `"SUCCESS"` of the row's record; if the function failed, the row has a `UdfError` with the server's message
+        (file, line and what was wrong).
 
-        Without `batch_policy` nothing is tried again. Raises as `execute_udf` does for arguments that cannot be sent.
+        Without `batch_policy`, nothing is retried. Raises what `execute_udf` raises for arguments that cannot be sent.
         """
     def batch_apply_blocking(
         self,
@@ -252,11 +258,11 @@ class _Batches:
         udf_policy: BatchUDFPolicy | None = None,
     ) -> BatchRecords:
         """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with the
-        same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin `"SUCCESS"`
-        of the row's record; a row whose function failed has a `UdfError` with the server's message (file, line, what
-        was wrong).
+        same `args` (a list, or None). Returns a list of `BatchRecord`. The function's return value is in the bin
+        `"SUCCESS"` of the row's record; if the function failed, the row has a `UdfError` with the server's message
+        (file, line and what was wrong).
 
-        Without `batch_policy` nothing is tried again. Raises as `execute_udf` does for arguments that cannot be sent.
+        Without `batch_policy`, nothing is retried. Raises what `execute_udf` raises for arguments that cannot be sent.
         """
     def batch(
         self,
@@ -264,10 +270,10 @@ class _Batches:
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> Awaitable[BatchRecords]:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list of
-        `BatchRecord`.
+        """Executes a batch with rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`.
+        Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again if a row writes.
+        Without `batch_policy`, nothing is retried if a row writes.
         """
     def batch_blocking(
         self,
@@ -275,10 +281,10 @@ class _Batches:
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> BatchRecords:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list of
-        `BatchRecord`.
+        """Executes a batch with rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`.
+        Returns a list of `BatchRecord`.
 
-        Without `batch_policy` nothing is tried again if a row writes.
+        Without `batch_policy`, nothing is retried if a row writes.
         """
     def batch_stream(
         self,
@@ -286,8 +292,8 @@ class _Batches:
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> Awaitable[BatchRecordStream]:
-        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
-        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+        """The same as `batch`, but returns the rows as the nodes answer: a `BatchRecordStream` of pairs of a row's
+        index in `ops` and its `BatchRecord`. Cannot be part of a transaction (`InvalidArgumentError`).
         """
     def batch_stream_blocking(
         self,
@@ -295,6 +301,6 @@ class _Batches:
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> BatchRecordStream:
-        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
-        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+        """The same as `batch`, but returns the rows as the nodes answer: a `BatchRecordStream` of pairs of a row's
+        index in `ops` and its `BatchRecord`. Cannot be part of a transaction (`InvalidArgumentError`).
         """

@@ -22,13 +22,13 @@ class Version:
     def build(self) -> int:
         """Fourth number."""
     def supports_mrt(self) -> bool:
-        """Whether the server has transactions over several records (8.0)."""
+        """Whether the server supports transactions over several records (8.0)."""
     def supports_server_compiled_ael(self) -> bool:
         """Whether the server compiles expression text itself (8.2)."""
     def supports_query_selection(self) -> bool:
         """Whether the server selects the index of a query itself (8.2)."""
     def supports_string_operations(self) -> bool:
-        """Whether the server has string operations (8.2)."""
+        """Whether the server supports string operations (8.2)."""
     def supports_query_ops_projection_ext(self) -> bool:
         """Whether queries may carry operations of all kinds that read (8.1.2)."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -43,39 +43,39 @@ class _Node:
 
     @property
     def name(self) -> str:
-        """The server's name of the node."""
+        """The node's name on the server."""
     @property
     def address(self) -> str:
-        """Where it listens, as `host:port`."""
+        """The address of the node, as `host:port`."""
     @property
     def host(self) -> tuple[str, int]:
-        """Where it listens, as `(host, port)`."""
+        """The address of the node, as `(host, port)`."""
     @property
     def is_active(self) -> bool:
-        """Whether it is part of the cluster now."""
+        """Whether the node is part of the cluster now."""
     @property
     def version(self) -> Version:
-        """The version of its server."""
+        """The version of the node's server."""
     @property
     def failures(self) -> int:
-        """How many tends of it have failed in a row."""
+        """How many times in a row the client failed to read the node's state."""
     @property
     def partition_generation(self) -> int:
-        """Changes when partitions move to or from it; -1: not known yet."""
+        """A number that changes whenever partitions move to or from the node; -1: not known yet."""
     @property
     def rebalance_generation(self) -> int:
-        """Changes when the cluster is rebalanced; -1: not known yet."""
+        """A number that changes whenever the cluster is rebalanced; -1: not known yet."""
     def aliases(self) -> list[tuple[str, int]]:
-        """All addresses that it is known by, as `(host, port)`."""
+        """All known addresses of the node, as `(host, port)`."""
 
 @final
 class NativeNode(_Node):
     """A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`."""
 
     def info(self, command: str, *, policy: AdminPolicy | None = None) -> Awaitable[dict[str, str]]:
-        """Sends an info command; gives the answers by command. Awaitable."""
+        """Sends an info command to the node. Awaitable of a dict of the answers by command."""
     def info_blocking(self, command: str, *, policy: AdminPolicy | None = None) -> dict[str, str]:
-        """Sends an info command; gives the answers by command."""
+        """Sends an info command to the node. Returns a dict of the answers by command."""
 
 @final
 class Node(_Node):

@@ -16,11 +16,12 @@ class Filter:
     """A range of a secondary index, for `Statement.filters`: `Filter.range("age", 18, 30)`, `Filter.equal("name",
     "ann")`.
 
-    The constructors ending in `_by_index` name the index; the others name the bin, and the server finds its index. A
-    query whose filter has no index fails with the error of that (`IndexNotFoundError`). Filters are immutable.
+    The constructors ending in `_by_index` take the name of the index; the others take the name of the bin, and the
+    server finds the index. If no index fits the filter, the query fails with `IndexNotFoundError`. Filters are
+    immutable.
 
-    Raises `TypeError` for a value of a type that no index holds, `OverflowError` for an int beyond 64 bits,
-    `InvalidArgumentError` (a `ValueError`) for a bin name beyond 15 bytes.
+    Raises `TypeError` for a value whose type cannot be indexed, `OverflowError` for an int of more than 64 bits,
+    `InvalidArgumentError` (a `ValueError`) for a bin name of more than 15 bytes.
     """
 
     @staticmethod
@@ -31,24 +32,24 @@ class Filter:
         """The index holds this value: an int, a str or bytes."""
     @staticmethod
     def range(bin_name: str, begin: int, end: int) -> Filter:
-        """The bin has an int from `begin` to `end`, both included."""
+        """The bin has an int from `begin` to `end`, both inclusive."""
     @staticmethod
     def range_by_index(index_name: str, begin: int, end: int) -> Filter:
-        """The index holds an int from `begin` to `end`, both included."""
+        """The index holds an int from `begin` to `end`, both inclusive."""
     @staticmethod
     def contains(bin_name: str, value: int | str | bytes, cit: CollectionIndexType | None = None) -> Filter:
         """The list or map in the bin contains this value (`cit` says where: `CollectionIndexType`)."""
     @staticmethod
     def contains_by_index(index_name: str, value: int | str | bytes, cit: CollectionIndexType | None = None) -> Filter:
-        """`contains`, over an index that is named."""
+        """The same as `contains`, for an index given by name."""
     @staticmethod
     def contains_range(bin_name: str, begin: int, end: int, cit: CollectionIndexType | None = None) -> Filter:
-        """The list or map in the bin contains an int from `begin` to `end`, both included."""
+        """The list or map in the bin contains an int from `begin` to `end`, both inclusive."""
     @staticmethod
     def contains_range_by_index(
         index_name: str, begin: int, end: int, cit: CollectionIndexType | None = None
     ) -> Filter:
-        """`contains_range`, over an index that is named."""
+        """The same as `contains_range`, for an index given by name."""
     @staticmethod
     def within_region(
         bin_name: str, region: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
@@ -60,7 +61,7 @@ class Filter:
     def within_region_by_index(
         index_name: str, region: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
     ) -> Filter:
-        """`within_region`, over an index that is named."""
+        """The same as `within_region`, for an index given by name."""
     @staticmethod
     def within_radius(
         bin_name: str, lng: float, lat: float, radius: float, cit: CollectionIndexType | None = None
@@ -70,7 +71,7 @@ class Filter:
     def within_radius_by_index(
         index_name: str, lng: float, lat: float, radius: float, cit: CollectionIndexType | None = None
     ) -> Filter:
-        """`within_radius`, over an index that is named."""
+        """The same as `within_radius`, for an index given by name."""
     @staticmethod
     def regions_containing_point(
         bin_name: str, point: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
@@ -80,24 +81,26 @@ class Filter:
     def regions_containing_point_by_index(
         index_name: str, point: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
     ) -> Filter:
-        """`regions_containing_point`, over an index that is named."""
+        """The same as `regions_containing_point`, for an index given by name."""
     def context(self, ctx: Sequence[Any]) -> Filter:
-        """The filter over an index of what a context selects within the bin: `ctx` is a list of `CTX`."""
+        """The same filter for an index on what a context selects inside the bin: `ctx` is a list of `CTX`."""
     def expression(self, exp: Any) -> Filter:
-        """The filter over the index of an expression: `exp` is the `FilterExpression` that it was created with."""
+        """The same filter for an index on an expression: `exp` is the `FilterExpression` that the index was created
+        with.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Statement:
-    """What a query asks for: `Statement(namespace, set_name=None, bins=None)`.
+    """What a query selects: `Statement(namespace, set_name=None, bins=None)`.
 
-    `set_name`: only the records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
-    `None`: all; an empty list: none, only keys, generations and expirations. Without a filter (`filters`) all records
-    are asked for, which is called a scan.
+    `set_name`: only records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
+    `None`: all bins; an empty list: none, only keys, generations and expirations. Without a filter (`filters`), the
+    query reads all records, which is called a scan.
 
-    Raises `TypeError` for bins that are no list of str, `InvalidArgumentError` (a `ValueError`) for an empty or too
-    long namespace, a set name beyond 63 bytes, a bin name beyond 15.
+    Raises `TypeError` if `bins` is not a list of str, `InvalidArgumentError` (a `ValueError`) if the namespace is empty
+    or too long, a set name has more than 63 bytes, or a bin name more than 15.
     """
 
     def __new__(cls, namespace: str, set_name: str | None = None, bins: Sequence[str] | None = None) -> Statement: ...
@@ -109,22 +112,23 @@ class Statement:
     def set_aggregate_function(
         self, package_name: str, function_name: str, function_args: Sequence[Any] | None = None
     ) -> None:
-        """Runs a stream function of a UDF module over the records on each node. Each result comes as a record without a
-        key, whose bin `"SUCCESS"` has it. What several nodes give is left to the caller to reduce.
+        """Runs a stream function of a UDF module over the records on each node. Each result is returned as the bin
+        `"SUCCESS"` of a record without a key. The caller has to combine the results of several nodes.
 
-        Raises as `Client.execute_udf` does for arguments that cannot be sent.
+        Raises what `Client.execute_udf` raises for arguments that cannot be sent.
         """
     def set_operations(self, ops: Sequence[BaseOperation]) -> None:
-        """Carries out operations on each record, in place of reading bins: a list of `Operation` that read.
-        `Record.bins` has what they give. On servers before 8.1.2 only `Operation.get_bin`.
+        """Executes read operations on each record, instead of reading bins: a list of `Operation`. Their results are in
+        `Record.bins`. Servers before 8.1.2 only support `Operation.get_bin`.
 
-        Raises `TypeError` for what is no operation, `InvalidArgumentError` (a `ValueError`) for none.
+        Raises `TypeError` for anything that is not an operation, `InvalidArgumentError` (a `ValueError`) for an empty
+        list.
         """
 
 @final
 class QueryPlan:
-    """What the servers have chosen for a condition, `Client.query_explain`'s result: an index and a range of it, all
-    records, or none. For `Client.query_with_plan`. Immutable.
+    """The servers' choice for a condition, as returned by `Client.query_explain` for `Client.query_with_plan`: a
+    range of an index, all records, or none. Immutable.
     """
 
     @property
@@ -141,16 +145,16 @@ class QueryPlan:
         """The condition, as it was given."""
     @property
     def index_name(self) -> str | None:
-        """The name of the secondary index; `None`: none is used."""
+        """The name of the secondary index; `None` if none is used."""
     @property
     def index_range_bytes(self) -> bytes | None:
-        """The range of the secondary index, as the server has sent it; `None`: none is used."""
+        """The range of the secondary index, as sent by the server; `None` if no index is used."""
     @property
     def index_type(self) -> CollectionIndexType:
-        """What of a bin the secondary index covers: a `CollectionIndexType`, DEFAULT without an index."""
+        """Which part of a bin the secondary index covers: a `CollectionIndexType`; DEFAULT if no index is used."""
     @property
     def is_primary_index(self) -> bool:
-        """Whether all records are looked at: no secondary index serves the condition."""
+        """Whether all records are read because no secondary index fits the condition."""
     @property
     def is_secondary_index(self) -> bool:
         """Whether a secondary index is used."""
@@ -161,16 +165,16 @@ class QueryPlan:
     def where_flags(self) -> int:
         """The flags that were sent, bits of `QueryWhereFlags`."""
     def filter_for_execute(self) -> Filter | None:
-        """The range of the secondary index as a `Filter`, to look at; `None`: none is used. `query_with_plan` needs no
-        filter.
+        """The range of the secondary index as a `Filter`, for inspection; `None` if no index is used. `query_with_plan`
+        needs no filter.
 
-        Raises `BadResponseError` for a range of another form than filters have.
+        Raises `BadResponseError` if the range cannot be written as a filter.
         """
 
 @final
 class PartitionStatus:
-    """How far one partition has been read: `PartitionStatus(id)` is one that has not been begun. For
-    `PartitionFilter.partitions`.
+    """How far one partition has been read, for `PartitionFilter.partitions`. `PartitionStatus(id)` is a partition of
+    which nothing has been read.
     """
 
     def __new__(cls, id: int) -> PartitionStatus: ...
@@ -186,15 +190,16 @@ class PartitionStatus:
 
 @final
 class PartitionFilter:
-    """Which partitions a query reads, and how far it has come: `PartitionFilter()` is all 4,096 of them.
+    """Which partitions a query reads, and how far they have been read: `PartitionFilter()` selects all 4,096 of them.
 
-    A query leaves the filter that it is called with as it is: it can be used for any number of queries. How far a query
-    has come tells the filter that its `Recordset` has, `recordset.partition_filter_sync()`: it moves on with each
-    record that is taken. Handed to another query, it goes on behind the last record: so results are read in pages
-    (`QueryPolicy.max_records`), until it is `done()`. It can be pickled, to go on in another process.
+    A query does not change the filter that it is called with, so the filter can be used for any number of queries. The
+    `Recordset` has a filter of its own, `recordset.partition_filter_sync()`, which advances with each record that is
+    read. Pass that filter to another query to continue after the last record. This is how to read results in pages
+    (`QueryPolicy.max_records`), until the filter is `done()`. It can be pickled, to continue in another process.
 
-    Other partitions can be set (`begin`, `count`, `digest`, or `partitions`), which are then read from the place that
-    was set. That they exist is checked when the filter is used: `InvalidArgumentError` (a `ValueError`).
+    The partitions can be changed by setting `begin`, `count`, `digest` or `partitions`; they are then read from the
+    position that was set. Whether they exist is checked when the filter is used, which raises `InvalidArgumentError` (a
+    `ValueError`) otherwise.
     """
 
     def __new__(cls) -> PartitionFilter: ...
@@ -206,102 +211,113 @@ class PartitionFilter:
         """One partition, 0 to 4095. Raises `InvalidArgumentError` (a `ValueError`) for another number."""
     @staticmethod
     def by_key(key: Key) -> PartitionFilter:
-        """The partition of a key, from behind this key on."""
+        """The partition of a key, starting after this key."""
     @staticmethod
     def by_range(begin: int, count: int) -> PartitionFilter:
-        """The partitions from `begin` on, `count` of them. Raises `InvalidArgumentError` (a `ValueError`) for none,
-        or one beyond 4095.
+        """`count` partitions starting at `begin`. Raises `InvalidArgumentError` (a `ValueError`) if there are none,
+        or if one is beyond 4095.
         """
     begin: int
     count: int
     digest: str | None
     @property
     def partitions(self) -> list[PartitionStatus]:
-        """How far each partition has been read: a list of `PartitionStatus`, copies. Set to such a list (of
-        partitions that follow each other, `begin` and `count` are then theirs), the filter stands where these say;
-        set to `None`, at the beginning of its partitions.
+        """How far each partition has been read: a list of `PartitionStatus`, which are copies. Setting it to such a
+        list (of consecutive partitions, which determine `begin` and `count`) moves the filter to these positions;
+        `None` moves it back to the beginning.
         """
     @partitions.setter
     def partitions(self, value: Sequence[PartitionStatus] | None) -> None: ...
     def done(self) -> bool:
-        """Whether nothing is left in any of the partitions."""
+        """Whether all partitions have been read completely."""
     @staticmethod
     def _restore(begin: int, states: bytes, digest: bytes | None, /) -> PartitionFilter: ...
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
 class NumpyRecords:
-    """Records as numpy arrays: what `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)` give.
+    """Records as numpy arrays, as returned by `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)`.
 
-    A bin that is missing, or whose value does not fit its field, is not `valid`; its place in `batch_records` then has
-    0, in float fields not-a-number. Fits: an int in an int field that can hold it, and in a float field up to 2**53; a
-    float in a float field (an `f4` rounds); a bool in a bool field; a str or bytes in an `S` or `V` field, a str in a
-    `U` field, if it is not too long. Nothing is cut off.
+    A bin that is missing or whose value does not fit the field is not `valid`; `batch_records` then contains 0, or NaN
+    in a float field. These fit: an int in an int field that can hold it, and up to 2**53 in a float field; a float in a
+    float field (`f4` rounds it); a bool in a bool field; a str or bytes in an `S` or `V` field and a str in a `U`
+    field, if it is not too long. Nothing is truncated.
     """
 
     @property
     def batch_records(self) -> Any:
-        """The bins: a structured array of the dtype that was asked for, a row for each key or record, in order."""
+        """The bins: a structured array of the requested dtype, with one row for each key or record, in order."""
     @property
     def valid(self) -> Any:
         """Which bins are valid: a structured array of bools with the same fields."""
     @property
     def result_codes(self) -> Any:
-        """The result code of each row: an array of i4. 0: there is a record; 2: there is none; others: see
-        `ResultCode`.
+        """The result code of each row, as an array of i4. 0: the record was found; 2: it does not exist; for others
+        see `ResultCode`.
         """
     @property
     def meta(self) -> Any:
-        """Generation (`gen`), and `expiration` in seconds since 2010-01-01 00:00:00 UTC (0: never), of each record:
-        a structured array of u4.
+        """The generation (`gen`) of each record and its `expiration` in seconds since 2010-01-01 00:00:00 UTC (0:
+        never), as a structured array of u4.
         """
     def masked(self) -> Any:
-        """The bins as a `numpy.ma.MaskedArray`, which hides what is not valid. Its data is `batch_records` itself."""
+        """The bins as a `numpy.ma.MaskedArray` that hides values that are not valid. Its data is `batch_records`
+        itself.
+        """
     def __len__(self) -> int: ...
 
 @final
 class ArrowRecords:
-    """Records as Arrow columns: what `batch_read(.., as_arrow=schema)` gives, and `await Recordset.to_arrow(schema)`.
+    """Records as Arrow columns, as returned by `batch_read(.., as_arrow=schema)` and `await
+    Recordset.to_arrow(schema)`.
 
-    `pyarrow.table(records)`, `polars.DataFrame(records)` and whatever else knows the Arrow `PyCapsule` interface take
-    the columns over without a copy, any number of times. For a batch a row for each key, in order; for a query one for
-    each record that it finds.
+    `pyarrow.table(records)`, `polars.DataFrame(records)` and everything else that supports the Arrow `PyCapsule`
+    interface can use the columns without copying them, any number of times. A batch has one row for each key, in order;
+    a query has one row for each record that it finds.
 
-    A place is null if the record or the bin is missing, or if the value does not fit the column. Fits: an int in a
-    column of ints that can hold it, in dates, times, timestamps and durations (as a number of their unit), in a
-    `uint64` as the number with the same bits, and in floats up to 2**53; a float in floats (a `float32` rounds); a bool
-    in a `bool`; a str in `utf8`, `large_utf8` and `string_view`; a str or bytes in `binary`, `large_binary` and
-    `binary_view`.
+    A value is null if the record or the bin is missing, or if the value does not fit the column and that is not an
+    error (see `ArrowColumns`). These fit:
+
+    * an int in an integer column that can hold it, in a date, time, timestamp or duration column (as a count of its
+      unit), in a `uint64` column (as the number with the same bits), and up to 2**53 in a float column
+    * a float in a float column, rounded, unless it becomes infinite
+    * a bool in a `bool` column
+    * a str or GeoJSON in a text column; these, bytes and an HLL in a column of bytes
+    * a list in a list column, a dict in a struct, or in a map whose keys fit
+    * any value in a `json` column
     """
 
     @property
     def result_codes(self) -> list[int]:
-        """The result code of each row, a list. 0: there is a record; 2: there is none; others: see `ResultCode`."""
+        """The result code of each row, as a list. 0: the record was found; 2: it does not exist; for others see
+        `ResultCode`.
+        """
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
-        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
+        nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
     def __len__(self) -> int: ...
 
 @final
 class ArrowStream:
-    """Records of a query as Arrow columns, as they come: what `Recordset.to_arrow(schema)` gives.
+    """The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`.
 
-    `pyarrow.RecordBatchReader.from_stream(stream)`, and whatever else knows the Arrow `PyCapsule` interface, takes
-    record batches from it without a copy, once. Each is gathered when it is asked for, on the thread that asks, without
-    the GIL. What is null: see `ArrowRecords`. An error of the query ends the stream, behind what came before it; the
-    reader raises it as its own kind of error (pyarrow: `OSError`) with the text of ours.
+    `pyarrow.RecordBatchReader.from_stream(stream)` and everything else that supports the Arrow `PyCapsule` interface
+    can read the record batches without copying them, once. Each batch is collected when the reader asks for it, on the
+    reader's thread, without the GIL. For which values are null, see `ArrowRecords`. If the query fails, the stream ends
+    after the records that had arrived; the reader raises an error of its own (pyarrow: `OSError`) with our message.
 
-    In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
-    stream` gives them in parts of `batch_rows`, each an `ArrowRecords`. The event loop goes on meanwhile. The errors of
-    the query are raised there, behind what came before them. A task that is cancelled while it waits loses nothing: who
-    reads the stream next has what was gathered.
+    `for part in stream` yields the records in parts of `batch_rows`, each an `ArrowRecords`, and raises errors of the
+    query as they are. In asyncio, `await stream` returns all remaining records as one `ArrowRecords`, held in memory;
+    `async for part in stream` yields them in parts of `batch_rows`. The event loop keeps running meanwhile. Errors of
+    the query are raised there, after the records that had arrived. If a task is cancelled while it waits, nothing is
+    lost: the next reader of the stream gets what was collected.
     """
 
     def __arrow_c_schema__(self) -> CapsuleType: ...
@@ -309,11 +325,11 @@ class ArrowStream:
     def close(self) -> None:
         """Ends the query. Records that were not read are dropped. A second call does nothing."""
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
-        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
+        nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
     def __iter__(self) -> Self: ...
@@ -329,32 +345,33 @@ _ArrowTypes: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]] | _ArrowS
 
 @final
 class ArrowColumns:
-    """Which columns a batch or a query gives, and how their types are found.
+    """The columns that a batch or a query returns, and how their types are determined.
 
-    `client.batch_read(keys, as_arrow=ArrowColumns(..))` and `Recordset.to_arrow(ArrowColumns(..))` take it. Without a
-    schema the columns and types are those of the records:
+    Pass it to `client.batch_read(keys, as_arrow=ArrowColumns(..))` or `Recordset.to_arrow(ArrowColumns(..))`. Without a
+    schema, there is a column for each bin that occurs, and its type depends on the values:
 
-    * int: `int64`, float: `float64`, both: `float64`; bool, str and GeoJSON: `utf8`, bytes and HLL: `binary`
-    * list: a list of the type of its items
-    * dict: a struct if all records have the same keys, all of them str; else a map, if keys are of one type and values,
-      too; else a struct of all keys, if these are str
-    * a bin with values of other types together: `InvalidArgumentError`, which names the bin, the types, and a record of
-      each. `mixed="json"`: such bins become JSON texts
+    * int: `int64`; float, or int and float: `float64`
+    * bool: `bool`; str and GeoJSON: `utf8`; bytes and HLL: `binary`
+    * list: a list of the items' type
+    * dict: a struct if all records have the same keys, and all keys are str. Otherwise a map if all keys have one type
+      and all values have one type, or a struct of all keys if these are str.
+    * values of other types in one bin: `InvalidArgumentError`, which names the bin, the types and a record of each.
+      With `mixed="json"`, such bins become JSON text.
 
-    `schema`: a column for each bin, as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema
-    (pyarrow's, for one). `schema_overrides`: the same for some bins, while the types of the others are found.
+    `schema` defines a column for each bin, as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow
+    schema (such as pyarrow's). `schema_overrides` does so for some bins; the types of the others are determined.
 
-    `misfits`: what becomes of a value that does not fit its column. `"raise"`, the default without a schema: an
-    `InvalidArgumentError`, which names bin and record; also for a bin without a column. `"null"`, the default with a
-    schema: it is null, and a bin without a column is left out.
+    `misfits` says what happens to a value that does not fit its column. `"raise"` is the default without a schema: an
+    `InvalidArgumentError` that names the bin and the record, also for a bin without a column. `"null"` is the default
+    with a schema: the value is null, and a bin without a column is left out.
 
-    Further columns have these names: `key` user keys, as a name, or as name and type (`("id", "int64")`); of queries
-    null where the server does not keep them (`send_key`). `digest` 20 bytes, or with `("digest", "utf8")` 40
-    hexadecimal digits. `generation` a `uint32`. `ttl` the seconds left, an `int64`, and `expiration` the moment, a
-    `timestamp[s, tz=UTC]`; both null if the record never expires.
+    The other arguments add columns with these names. `key`: the user key, given as a name or as name and type (`("id",
+    "int64")`); null in queries if the server does not store it (`send_key`). `digest`: 20 bytes, or with `("digest",
+    "utf8")` 40 hexadecimal digits. `generation`: a `uint32`. `ttl`: the remaining seconds, an `int64`. `expiration`: a
+    `timestamp[s, tz=UTC]`. `ttl` and `expiration` are null if the record never expires.
 
-    Raises `TypeError` for types that bins cannot become, `InvalidArgumentError` for names that no bin can have and
-    names that are there twice, and `ValueError` for other words in `misfits` and `mixed`.
+    Raises `TypeError` for types that bins cannot be converted to, `InvalidArgumentError` for invalid bin names and
+    duplicate column names, and `ValueError` for other values of `misfits` and `mixed`.
     """
 
     def __new__(
@@ -373,27 +390,27 @@ class ArrowColumns:
 
 @final
 class Recordset:
-    """The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or
-    tasks (each record comes to one of them).
+    """The records of a query as they arrive. Iterate over it with `for` or `async for`, from any number of threads or
+    tasks; each record goes to one of them.
 
-    Few records wait in the client (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
-    nobody reads, the servers wait. An error ends the iteration by being raised there; what came before it counts, and
-    `partition_filter` says from where to go on. A record that arrives at the moment in which the task that waits for it
-    is cancelled goes with it. Closing it, leaving it as a context manager and dropping it end the query.
+    The client buffers few records (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
+    nobody reads, the servers wait. An error is raised by the iteration and ends it; the records before it are valid,
+    and `partition_filter` says where to continue. If a task is cancelled at the moment its record arrives, that record
+    is lost. Closing the recordset, leaving its context manager or dropping it ends the query.
     """
 
     @property
     def active(self) -> bool:
-        """Whether records may still come."""
+        """Whether more records may arrive."""
     def close(self) -> None:
-        """Ends the query. Records that were not taken are dropped. A second call does nothing."""
+        """Ends the query. Records that were not read are dropped. A second call does nothing."""
     def partition_filter(self) -> Awaitable[PartitionFilter]:
-        """The partition filter of the query, which says how far it has been read: handed to another query, it goes
-        on there. Awaitable.
+        """The partition filter of the query, which says how far it has been read. Pass it to another query to
+        continue there. Awaitable.
         """
     def partition_filter_sync(self) -> PartitionFilter:
-        """The partition filter of the query, which says how far it has been read: handed to another query, it goes
-        on there.
+        """The partition filter of the query, which says how far it has been read. Pass it to another query to
+        continue there.
         """
     def to_arrow(
         self,
@@ -410,14 +427,14 @@ class Recordset:
         misfits: Literal["raise", "null"] | None = None,
         mixed: Literal["raise", "json"] | None = None,
     ) -> ArrowStream:
-        """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which
-        pyarrow, polars and others read through the Arrow `PyCapsule` interface.
+        """The remaining records as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars and others
+        read through the Arrow `PyCapsule` interface.
 
-        Without a `schema` the columns and their types are those of the records: of the first `infer_schema_length` ones
-        (default: 10,000, and at most 32 MiB), or of all where all are held anyway: `await stream`, `to_pyarrow()`,
-        `to_pandas()`, `to_polars()`. A later value that does not fit is an error. `schema`: a column for each bin, as a
-        dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one); or an
-        `ArrowColumns`. What the other arguments do, and how types are found: see `ArrowColumns`.
+        Without a `schema`, the columns and their types are those of the first `infer_schema_length` records (default:
+        10,000, and at most 32 MiB); a later value that does not fit is an error. `await stream`, `to_pyarrow()`,
+        `to_pandas()` and `to_polars()` hold all records anyway, and use all of them. `schema`: a column for each bin,
+        as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (such as pyarrow's); or an
+        `ArrowColumns`, which also describes the other arguments and how types are determined.
 
         Types: `bool`, `int8` to `int64`, `uint8` to `uint64`, `float16` to `float64`, `utf8`, `large_utf8`,
         `string_view`, `binary`, `large_binary`, `binary_view`, `fixed_size_binary[20]`, `date32`, `date64`, `time32[s]`
@@ -425,20 +442,20 @@ class Recordset:
         `list<int64>`, `large_list<utf8>`, `list_view<..>`, `fixed_size_list<float32>[3]`, `struct<x: int64, y: utf8>`,
         `map<utf8, int64>`, `dictionary<utf8>`.
 
-        Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In
-        asyncio await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most
-        `batch_rows` records (1 to 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of
-        another type, and `InvalidArgumentError` for names that no bin can have.
+        Returns at once. Records are read when the reader asks for the next batch, on the reader's thread. In asyncio,
+        await the stream or iterate over it with `async for` to get `ArrowRecords`. A batch has at most `batch_rows`
+        records (1 to 2**24) and at most about 32 MiB. Raises `TypeError` for a column of another type, and
+        `InvalidArgumentError` for invalid bin names.
         """
     def to_numpy(self, dtype: Any) -> Awaitable[NumpyRecords]:
-        """The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin (`[("age",
-        "i8"), ("name", "S16")]`). Awaitable: gives `NumpyRecords`.
+        """The remaining records as numpy arrays. `dtype`: a structured dtype with a field for each bin (`[("age",
+        "i8"), ("name", "S16")]`). Awaitable of `NumpyRecords`.
 
-        All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
-        `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
+        All records are held in memory; read large results in pages (`QueryPolicy.max_records`). Raises `TypeError` if a
+        field has a type that bins cannot be converted to, and the errors that the iteration would raise.
         """
     def to_numpy_blocking(self, dtype: Any) -> NumpyRecords:
-        """The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread."""
+        """The same as `to_numpy`, on the calling thread."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> Record: ...
     def __aiter__(self) -> Self: ...
@@ -456,35 +473,33 @@ class _Task:
     """What the servers do in the background."""
 
     def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
+        """The status of the task: a `TaskStatus`. Awaitable. Raises an error if a node does not answer."""
     def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
+        """The status of the task: a `TaskStatus`. Raises an error if a node does not answer."""
     def wait_till_complete(
         self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
     ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most `timeout`
-        seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+        """Waits until the task is complete; returns `True`. Awaitable. Asks every `sleep_time` seconds, for at most
+        `timeout` seconds (`None`: without a limit), and then raises `TimeoutError`; the task itself continues.
 
-        `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
-        says it.
+        `max_attempts`: how often to ask, instead of `timeout`, as in the first versions of Aerospike's SDK.
         """
     def wait_till_complete_blocking(
         self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
     ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+        """Waits until the task is complete; returns `True`. Asks every `sleep_time` seconds, for at most `timeout`
+        seconds (`None`: without a limit), and then raises `TimeoutError`; the task itself continues.
 
-        `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
-        says it.
+        `max_attempts`: how often to ask, instead of `timeout`, as in the first versions of Aerospike's SDK.
         """
 
 @final
 class ExecuteTask(_Task):
-    """Operations, or a function, that the servers carry out in the background on all records that a query finds."""
+    """A background task: operations or a function that the servers apply to all records that a query finds."""
 
     @property
     def task_id(self) -> int:
-        """The number by which the servers know it."""
+        """The number of the task on the servers."""
 
 @final
 class IndexTask(_Task):

@@ -152,6 +152,29 @@ class RecordStream:
     stops them; writes that were sent before may still be executed.
     """
 
+    def to_arrow(
+        self,
+        schema: _ArrowTypes | ArrowColumns | None = None,
+        *,
+        batch_rows: int = 65536,
+        infer_schema_length: int | None = None,
+        schema_overrides: _ArrowTypes | None = None,
+        key: str | tuple[str, str] | None = None,
+        digest: str | tuple[str, str] | None = None,
+        generation: str | None = None,
+        ttl: str | None = None,
+        expiration: str | None = None,
+        misfits: Literal["raise", "null"] | None = None,
+        mixed: Literal["raise", "json"] | None = None,
+    ) -> ArrowStream:
+        """The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
+        `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are those
+        of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream counts as
+        read.
+
+        Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
+        has been read or closed. Also raises the errors of `Recordset.to_arrow`.
+        """
     def close(self) -> None:
         """Stops a running query and drops the remaining results. Calling it again does nothing."""
     def failures(self) -> Awaitable[list[RecordResult]]:
@@ -196,6 +219,29 @@ class SyncRecordStream:
     stops them; writes that were sent before may still be executed.
     """
 
+    def to_arrow(
+        self,
+        schema: _ArrowTypes | ArrowColumns | None = None,
+        *,
+        batch_rows: int = 65536,
+        infer_schema_length: int | None = None,
+        schema_overrides: _ArrowTypes | None = None,
+        key: str | tuple[str, str] | None = None,
+        digest: str | tuple[str, str] | None = None,
+        generation: str | None = None,
+        ttl: str | None = None,
+        expiration: str | None = None,
+        misfits: Literal["raise", "null"] | None = None,
+        mixed: Literal["raise", "json"] | None = None,
+    ) -> ArrowStream:
+        """The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
+        `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are those
+        of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream counts as
+        read.
+
+        Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
+        has been read or closed. Also raises the errors of `Recordset.to_arrow`.
+        """
     def close(self) -> None:
         """Stops a running query and drops the remaining results. Calling it again does nothing."""
     def failures(self) -> list[RecordResult]:

@@ -97,13 +97,13 @@ class _Common(
 
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> _Udf:
         """Applies a function of a UDF module to records: `execute_udf(key).function("module", "name").passing(1)`."""
-    def transaction(self) -> _Transactional:
-        """Returns a session in a new transaction, a context manager that commits at its end."""
     def batch(self) -> Self:
         """Returns this session: a chain of its verbs is one batch,
         `session.batch().upsert(a).put({..}).delete(b).execute()`. For code written for the first versions of the
         Aerospike SDK.
         """
+    def transaction(self) -> _Transactional:
+        """Returns a session in a new transaction, a context manager that commits at its end."""
     def writer(self, **settings: Unpack[_Settings]) -> _W:
         """A writer of many records, with the outcome of each one known: hands records over one by one, and gathers,
         sends and retries them by itself. Records without a policy of their own have that of the session's behavior.

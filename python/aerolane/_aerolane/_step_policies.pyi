@@ -8,7 +8,7 @@ from ._expression import FilterExpression
 
 @final
 class BatchReadPolicy:
-    """How a row of a batch reads."""
+    """Settings of a batch row that reads."""
 
     def __new__(
         cls,
@@ -30,7 +30,7 @@ class BatchReadPolicy:
 
 @final
 class BatchWritePolicy:
-    """How a row of a batch writes."""
+    """Settings of a batch row that writes."""
 
     def __new__(
         cls,
@@ -73,7 +73,7 @@ class BatchWritePolicy:
 
 @final
 class BatchDeletePolicy:
-    """How a row of a batch deletes."""
+    """Settings of a batch row that deletes."""
 
     def __new__(
         cls,
@@ -107,7 +107,7 @@ class BatchDeletePolicy:
 
 @final
 class BatchUDFPolicy:
-    """How a row of a batch runs a user-defined function."""
+    """Settings of a batch row that applies a user-defined function."""
 
     def __new__(
         cls,
@@ -141,7 +141,7 @@ class BatchUDFPolicy:
 
 @final
 class AdminPolicy:
-    """How administration commands behave (info, users, indexes, UDF modules, truncate)."""
+    """Settings of administration commands (info, users, indexes, UDF modules, truncate)."""
 
     def __new__(
         cls,
@@ -160,7 +160,7 @@ class AdminPolicy:
 
 @final
 class TxnVerifyPolicy:
-    """How a commit checks what the transaction has read."""
+    """Settings for checking the records that the transaction read, on a commit."""
 
     def __new__(
         cls,
@@ -194,7 +194,7 @@ class TxnVerifyPolicy:
 
 @final
 class TxnRollPolicy:
-    """How a commit or an abort ends the transaction at each record."""
+    """Settings for ending the transaction at each record, on a commit or an abort."""
 
     def __new__(
         cls,

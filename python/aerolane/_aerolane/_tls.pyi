@@ -8,11 +8,11 @@ from typing import Self, final
 class TlsConfig:
     """How connections are encrypted: `TlsConfig(cafile)`, or `TlsConfig.with_client_auth(cafile, certfile, keyfile)`.
 
-    `cafile`: PEM file with the certificates of the authorities to trust; None: those that Python's `ssl` trusts.
-    `protocols`: "TLSv1.2", "TLSv1.3"; None: both. `ciphers`: names of cipher suites; None: all that are safe.
-    `for_login_only`: only the login is encrypted. Default False.
+    `cafile`: a PEM file with the certificates of the trusted authorities; None: those that Python's `ssl` trusts.
+    `protocols`: "TLSv1.2", "TLSv1.3"; None: both. `ciphers`: names of cipher suites; None: all safe ones.
+    `for_login_only`: whether only the login is encrypted. Default False.
 
-    Files are read at once. Raises `InvalidArgumentError` for files that cannot be used and for unknown names.
+    The files are read at once. Raises `InvalidArgumentError` for files that cannot be used and for unknown names.
     """
 
     def __new__(
@@ -33,7 +33,7 @@ class TlsConfig:
         ciphers: Sequence[str] | None = None,
         for_login_only: bool = False,
     ) -> TlsConfig:
-        """With a certificate of the client's own and its key, both in PEM files."""
+        """With the client's own certificate and its key, both in PEM files."""
     @property
     def for_login_only(self) -> bool:
         """Whether only the login is encrypted."""

@@ -20,10 +20,11 @@ class TxnStatus(Enum):
     ROLL_BACK_CLOSE_ABANDONED = "roll_back_close_abandoned"
 
 class TxnState(Enum):
-    """Where a transaction stands.
+    """The state of a transaction.
 
-    OPEN: it takes commands. VERIFIED: what it has read is still so, and it may be committed or aborted. COMMITTED,
-    ABORTED: it is over. COMMIT_FAILED: a commit failed in doubt; only another commit can tell what became of it.
+    OPEN: it accepts commands. VERIFIED: the records it read have not changed, and it can be committed or aborted.
+    COMMITTED, ABORTED: it has ended. COMMIT_FAILED: a commit failed in doubt; only another commit can find out what
+    happened.
     """
 
     OPEN = 0
@@ -34,10 +35,11 @@ class TxnState(Enum):
     def __int__(self) -> int: ...
 
 class CommitStatus(Enum):
-    """How a commit has ended.
+    """The outcome of a commit.
 
-    OK: it is done. ALREADY_COMMITTED: it was done before. ROLL_FORWARD_ABANDONED: the server will bring it to its end
-    (a commit raises `CommitFailedError` then). CLOSE_ABANDONED: it is done, but the server must clean up.
+    OK: the transaction was committed. ALREADY_COMMITTED: it had been committed before. ROLL_FORWARD_ABANDONED: the
+    server will finish the commit (the commit then raises `CommitFailedError`). CLOSE_ABANDONED: it was committed, but
+    the server still has to clean up.
     """
 
     OK = 0
@@ -47,11 +49,11 @@ class CommitStatus(Enum):
     def __int__(self) -> int: ...
 
 class AbortStatus(Enum):
-    """How an abort has ended.
+    """The outcome of an abort.
 
-    OK: it is done. ALREADY_ABORTED: it was done before. ROLL_BACK_ABANDONED: the server will bring it to its end.
-    CLOSE_ABANDONED: it is done, but the server must clean up. COMMIT_FAILED: a commit failed in doubt before (an abort
-    raises `TransactionError` then).
+    OK: the transaction was aborted. ALREADY_ABORTED: it had been aborted before. ROLL_BACK_ABANDONED: the server will
+    finish the abort. CLOSE_ABANDONED: it was aborted, but the server still has to clean up. COMMIT_FAILED: an earlier
+    commit failed in doubt (an abort then raises `TransactionError`).
     """
 
     OK = 0
@@ -62,12 +64,12 @@ class AbortStatus(Enum):
     def __int__(self) -> int: ...
 
 class CommitErrorType(Enum):
-    """Where a commit has failed.
+    """The stage in which a commit failed.
 
     VERIFY_FAIL: a record that was read has changed; the transaction was aborted. VERIFY_FAIL_CLOSE_ABANDONED: the same,
-    and the server must clean up. VERIFY_FAIL_ABORT_ABANDONED: the same, and the server will abort.
-    MARK_ROLL_FORWARD_ABANDONED: it could not be marked as committed; the server will abort it. ROLL_FORWARD_ABANDONED:
-    it is committed, and the server will make its writes visible.
+    and the server still has to clean up. VERIFY_FAIL_ABORT_ABANDONED: the same, and the server will abort the
+    transaction. MARK_ROLL_FORWARD_ABANDONED: the transaction could not be marked as committed; the server will abort
+    it. ROLL_FORWARD_ABANDONED: it is committed, and the server will make its writes visible.
     """
 
     VERIFY_FAIL = 0
@@ -81,11 +83,11 @@ class CommitErrorType(Enum):
 class Txn:
     """A transaction over several records of one namespace (Enterprise Edition, namespaces in strong-consistency mode).
 
-    Calls belong to it when they name it (`txn=...`, or the property `txn` of their policy); `client.commit` and
-    `client.abort` end it. All calls about one record and all batches can belong to one; queries cannot. Two objects are
-    equal when they are the same transaction.
+    Calls join it by `txn=...`, or by the property `txn` of their policy; `client.commit` and `client.abort` end it. All
+    single-record calls and all batches can be part of a transaction; queries cannot. Two objects are equal if they
+    stand for the same transaction.
 
-    `timeout`: seconds that the server keeps it open. 0 (the default): as the server is configured, by default 10.
+    `timeout`: how many seconds the server keeps it open. 0 (the default): as configured on the server, by default 10.
     """
 
     def __new__(cls, *, timeout: int | None = None) -> Self: ...
@@ -95,11 +97,11 @@ class Txn:
     state: TxnState
     @property
     def in_doubt(self) -> bool:
-        """Whether a commit or an abort has failed in a way that leaves open what the server did."""
+        """Whether a commit or an abort failed without telling what the server did."""
     timeout: int
     @property
     def namespace(self) -> str | None:
-        """The namespace of its records; `None` before the first call and after its end."""
+        """The namespace of its records; `None` before the first call and after the end."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Self: ...

@@ -9,40 +9,40 @@ _UserKey: TypeAlias = int | str | bytes | bytearray | memoryview
 
 @final
 class Key:
-    """Names a record: `Key(namespace, set, key)`.
+    """Identifies a record: `Key(namespace, set, key)`.
 
-    `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits; one
-    without a sign is the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy integers
-    are ints. The digest, by which the server knows the record, is computed once, here. Keys are immutable and hashable,
-    and equal when namespace and digest are.
+    `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits; an
+    unsigned one is stored as the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy
+    integers are ints. The digest, by which the server identifies the record, is computed once, here. Keys are immutable
+    and hashable; two keys are equal if their namespaces and digests are.
 
-    Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
-    `InvalidArgumentError` (a `ValueError`) for an empty or too long namespace, a too long set name, or a str that is
-    not UTF-8.
+    Raises `TypeError` for a key of another type (including `bool`), `OverflowError` for an int of more than 64 bits,
+    and `InvalidArgumentError` (a `ValueError`) if the namespace is empty or too long, the set name is too long, or a
+    str cannot be encoded as UTF-8.
     """
 
     def __new__(cls, namespace: str, set: str | None, key: _UserKey) -> Self: ...
     @staticmethod
     def from_int_user_key(namespace: str, set: str | None, key: int) -> Key:
-        """The key whose user key is the decimal text of `key`, as a **str**: `Key(namespace, set, str(key))`, only
-        faster.
+        """The key whose user key is the decimal digits of `key` as a **str**: the same as `Key(namespace, set,
+        str(key))`, but faster.
 
-        `key`: an int (64 bits, signed). Raises as `Key` does.
+        `key`: an int (64 bits, signed). Raises what `Key` raises.
         """
     @staticmethod
     def key_with_digest(namespace: str, set: str | None, digest: str | bytes | bytearray) -> Key:
-        """The key of a record of which only the digest is known: 20 bytes (or another bytes-like object), or 40 hex
-        digits as a str.
+        """The key of a record whose digest alone is known: 20 bytes (or another bytes-like object), or 40 hex digits as
+        a str.
 
-        Raises `InvalidArgumentError` (a `ValueError`) for another length or text that is not hex, `TypeError` for
-        another type.
+        Raises `InvalidArgumentError` (a `ValueError`) for any other length or text that is not hex, `TypeError` for any
+        other type.
         """
     @property
     def namespace(self) -> str:
         """The namespace."""
     @property
     def set_name(self) -> str:
-        """The set, `""` for the null set."""
+        """The set; `""` for the null set."""
     @property
     def value(self) -> int | str | bytes | None:
         """The user key: int, str or bytes; `None` if only the digest is known."""
@@ -65,39 +65,39 @@ class Key:
 
 @final
 class Record:
-    """A record as it was read: its bins, its generation, and when it expires.
+    """A record that was read: its bins, its generation, and when it expires.
 
-    Bins are decoded when they are looked at for the first time; an answer whose bins are malformed raises then. Records
-    are equal when key, bins, generation and expiration are. Not hashable, as the bins are a dict.
+    Bins are decoded on first access; if they are malformed, that access raises. Two records are equal if their keys,
+    bins, generations and expirations are. Records are not hashable, because their bins are a dict.
     """
 
     @property
     def key(self) -> Key | None:
-        """The key that the record was asked for with."""
+        """The key that was used to read the record."""
     @property
     def bins(self) -> dict[str, Any]:
-        """The bins, by name: always the same dict. Bins that are not there are missing; in answers to `operate` they
-        are `None`, and several results of one bin are a list.
+        """The bins by name, always the same dict. It has no entry for a missing bin. In results of `operate`, a
+        missing bin is `None`, and several results for one bin are a list.
         """
     def bin(self, name: str) -> Any:
-        """The value of one bin, `None` if it is not there. Until `bins` has been looked at, only this bin is
-        decoded.
+        """The value of one bin; `None` if the record does not have it. Only this bin is decoded, unless `bins` was
+        accessed before.
         """
     @property
     def generation(self) -> int:
         """How often the record has been written."""
     @property
     def expiration(self) -> int | None:
-        """When the record expires, in seconds since 2010-01-01 00:00:00 UTC; `None`: never."""
+        """When the record expires, in seconds since 2010-01-01 00:00:00 UTC; `None` if never."""
     @property
     def ttl(self) -> int | None:
-        """Seconds until the record expires, by the clock of this machine; `None`: never. At least 1: the record was
-        there when it was read, whatever the clocks say.
+        """Seconds until the record expires, by the clock of this machine; `None` if it never expires. It is at least
+        1, since the record existed when it was read, even if the clocks disagree.
         """
     @property
     def results(self) -> list[Any] | None:
-        """The results of an `operate`, in order, as the server answers: `None` for an operation on a bin that has
-        nothing to say; a touch of the record is not answered for. `None` for other calls.
+        """The results of `operate` in order, as the server returns them: `None` for an operation on a bin that has
+        no result; a touch of the record has no entry. `None` for other calls.
         """
     def operation_result(self, i: int) -> Any:
         """The `i`-th of `results`, from 0; `None` if there is none."""
@@ -107,11 +107,11 @@ class Record:
 
 @final
 class FastRng:
-    """A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of `random.randrange`.
-    Not for secrets.
+    """A random number generator for benchmarks (xoshiro256++). An integer costs about a third of `random.randrange`. Do
+    not use it for secrets.
 
-    `FastRng(seed)`: the same seed (0 to 2**64 - 1) gives the same numbers; `FastRng()`: a seed of its own. May be
-    shared by threads, but one for each is faster.
+    `FastRng(seed)`: the same seed (0 to 2**64 - 1) produces the same numbers. `FastRng()`: a random seed. Threads can
+    share one, but one per thread is faster.
     """
 
     def __new__(cls, seed: int | None = None) -> Self: ...
@@ -122,50 +122,50 @@ class FastRng:
     def gen_below(self, max: int) -> int:
         """A random integer from 0 to `max - 1`. Raises `ValueError` if `max` is 0."""
     def randint(self, lo: int, hi: int) -> int:
-        """A random integer from `lo` to `hi`, both included (64 bits, signed). Raises `ValueError` if `lo > hi`."""
+        """A random integer from `lo` to `hi`, both inclusive (64 bits, signed). Raises `ValueError` if `lo > hi`."""
     def randrange(self, start: int, stop: int | None = None) -> int:
         """A random integer from `start` to `stop - 1` (64 bits, signed); `randrange(n)`: from 0 to `n - 1`. Raises
-        `ValueError` if there is none.
+        `ValueError` for an empty range.
         """
 
 @final
 class GeoJSON:
-    """A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from a dict with the same in it.
+    """A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from the equivalent dict.
 
-    Holds the text as it is; the server checks it. It is equal to its text, and hashed like it: do not set `value` while
-    it is in a set or a key of a dict. Raises `TypeError` for what is no str, dict or `GeoJSON`, and for a dict that is
-    no JSON.
+    It keeps the text unchanged; the server validates it. It compares equal to its text and has the same hash, so do not
+    set `value` while it is in a set or a key of a dict. Raises `TypeError` for anything but a str, dict or `GeoJSON`,
+    and for a dict that cannot be written as JSON.
     """
 
     def __new__(cls, v: str | dict[str, Any] | GeoJSON) -> Self: ...
     @property
     def value(self) -> str:
-        """The text. It can be set, to whatever the constructor takes."""
+        """The text. Can be set to anything that the constructor accepts."""
     @value.setter
     def value(self, value: str | dict[str, Any] | GeoJSON) -> None: ...
     def as_string(self) -> str:
-        """The value as `repr` shows it."""
+        """The same as `repr()`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
 class HLL:
-    """A HyperLogLog value, as the server made it: `HLL(bytes)`.
+    """A HyperLogLog value, as the server returned it: `HLL(bytes)`.
 
-    Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It is equal to bytes, and to
-    sequences of integers, with the same in them, and hashed like bytes: do not set `value` while it is in a set or a
-    key of a dict.
+    Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It compares equal to bytes and to
+    sequences of integers with the same content and has the hash of the bytes, so do not set `value` while it is in a
+    set or a key of a dict.
     """
 
     def __new__(cls, v: bytes | bytearray | memoryview | Sequence[int] | HLL) -> Self: ...
     @property
     def value(self) -> bytes:
-        """The bytes. They can be set, to whatever the constructor takes."""
+        """The bytes. Can be set to anything that the constructor accepts."""
     @value.setter
     def value(self, value: bytes | bytearray | memoryview | Sequence[int] | HLL) -> None: ...
     def as_string(self) -> str:
-        """The value as `repr` shows it."""
+        """The same as `repr()`."""
     def __len__(self) -> int: ...
     def __bytes__(self) -> bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -176,7 +176,7 @@ class HLL:
 class UnknownValue:
     """A value of a particle type that this client does not know: `UnknownValue(particle_type, data)`.
 
-    Comes in answers as it was stored, and can be written back as a whole bin.
+    It is returned as stored and can be written back as a whole bin.
     """
 
     def __new__(cls, particle_type: int, data: bytes | bytearray | memoryview, /) -> Self: ...
@@ -192,8 +192,8 @@ class UnknownValue:
 
 @final
 class SpecialValue:
-    """Bounds in arguments of collection operations: NULL (nil), INFINITY (larger than everything), WILDCARD (any
-    value).
+    """Special bounds for arguments of collection operations: NULL (nil), INFINITY (larger than everything), WILDCARD
+    (any value).
     """
 
     NULL: ClassVar[SpecialValue]
@@ -212,12 +212,12 @@ class SortedMap(dict[Any, Any]):
     """
 
 class Blob(bytearray):
-    """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
+    """Bytes under another name, for code that uses this class: `Blob(b"ab")`, `Blob([97, 98])`.
 
-    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like objects
-    and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is in a set
-    or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes, `ValueError` for
-    ints that are none.
+    A bytearray whose slices and sums are `Blob`s; bins with bytes are read as bytes. It compares equal to bytes-like
+    objects and to lists and tuples of ints with the same content and has the hash of the bytes, so do not change it
+    while it is in a set or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for anything that
+    is not bytes or a sequence of ints, `ValueError` for ints outside 0 to 255.
     """
 
     def __init__(self, v: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
@@ -227,7 +227,7 @@ class Blob(bytearray):
     @value.setter
     def value(self, value: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
     def as_string(self) -> str:
-        """The bytes as ints, as text for people."""
+        """The bytes as a readable list of ints."""
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> int: ...
     @overload
@@ -236,10 +236,10 @@ class Blob(bytearray):
     def __hash__(self) -> int: ...  # type: ignore[override]
 
 class List(list[Any]):
-    """A list under another name, for code that has it so: `List([1, 2])`.
+    """A list under another name, for code that uses this class: `List([1, 2])`.
 
-    Bins with lists come back as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
-    what is no sequence.
+    Bins with lists are read as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
+    anything that is not a sequence.
     """
 
     def __init__(self, v: Iterable[Any]) -> None: ...
@@ -249,13 +249,13 @@ class List(list[Any]):
     @value.setter
     def value(self, value: Iterable[Any]) -> None: ...
     def as_string(self) -> str:
-        """What is in it, as text for people."""
+        """The content as readable text."""
 
 class Map(dict[Any, Any]):
-    """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map.
+    """A dict under another name, for code that uses this class: `Map({"a": 1})`. It is stored as an unordered map.
 
-    Bins with maps come back as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for what
-    is no mapping.
+    Bins with maps are read as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for
+    anything that is not a mapping.
     """
 
     def __init__(self, v: Mapping[Any, Any]) -> None: ...
@@ -265,15 +265,15 @@ class Map(dict[Any, Any]):
     @value.setter
     def value(self, value: Mapping[Any, Any]) -> None: ...
     def as_string(self) -> str:
-        """What is in it, as text for people."""
+        """The content as readable text."""
 
 def geojson(geo_str: str | dict[str, Any] | GeoJSON) -> GeoJSON:
-    """A GeoJSON value, from its text, from a dict, or from two numbers: `geojson("-122.0, 37.5")` is the point with
-    this longitude and latitude, in degrees.
+    """A GeoJSON value from text, a dict, or two numbers: `geojson("-122.0, 37.5")` is the point with this longitude and
+    latitude in degrees.
 
     Raises `InvalidArgumentError` (a `ValueError`) for text that is neither two numbers nor JSON with a `"type"`,
     `TypeError` for another type.
     """
 
 def null() -> None:
-    """The value of a bin that is not there: `None`."""
+    """The value of a missing bin: `None`."""

@@ -31,8 +31,8 @@ class _NumpyArray(Protocol):
 _Table: TypeAlias = Mapping[str, Any] | _ArrowStreamable | _ArrowArray | _NumpyArray
 
 class WriterProgress(NamedTuple):
-    """How far a writer has come: records handed over, and of these confirmed (`ok`), `failed` and `outstanding` (and
-    their bytes); seconds since it was made.
+    """The progress of a writer: the number of records that were passed to it, how many of them are confirmed (`ok`),
+    `failed` or `outstanding` (with their bytes), and the seconds since the writer was created.
     """
 
     handed_over: int
@@ -43,8 +43,8 @@ class WriterProgress(NamedTuple):
     elapsed: float
 
 class FailedRow(NamedTuple):
-    """A row of a table that has failed: its number, counted from 0; its key (`None`: null, or none that can be
-    sent); the `ResultCode`; whether it may have been written all the same; and why.
+    """A failed row of a table: its number, counted from 0; its key (`None` if the key is null or cannot be sent);
+    the `ResultCode`; whether it may have been written nevertheless; and the reason.
     """
 
     row: int
@@ -55,10 +55,10 @@ class FailedRow(NamedTuple):
 
 @final
 class FailedRows:
-    """Rows of a table that have failed: a sequence of `FailedRow`.
+    """The rows of a table that failed: a sequence of `FailedRow`.
 
-    `pyarrow.table(rows)`, `polars.DataFrame(rows)` and whatever else knows the Arrow `PyCapsule` interface take them as
-    the columns `row`, `key`, `result_code`, `in_doubt` and `message`.
+    `pyarrow.table(rows)`, `polars.DataFrame(rows)` and everything else that supports the Arrow `PyCapsule` interface
+    read them as the columns `row`, `key`, `result_code`, `in_doubt` and `message`.
     """
 
     def __len__(self) -> int: ...
@@ -67,45 +67,47 @@ class FailedRows:
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
-        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
+        nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
 
 @final
 class TableSummary:
-    """What became of the rows of a table: what `write_table` gives."""
+    """The outcome of the rows of a table, as returned by `write_table`."""
 
     @property
     def rows(self) -> int:
-        """The rows that were read from the table. After an exception, some of them may not have been handed over."""
+        """The number of rows that were read from the table. After an exception, some of them may not have been
+        passed to the writer.
+        """
     @property
     def ok(self) -> int:
-        """The rows that the server has confirmed."""
+        """The number of rows that the server confirmed."""
     @property
     def failed(self) -> int:
-        """The rows that have failed: refused by the server, given up, or not to be sent at all."""
+        """The number of rows that failed: refused by the server, given up, or impossible to send."""
     @property
     def in_doubt(self) -> int:
-        """The failed rows that may have been written all the same."""
+        """The number of failed rows that may have been written nevertheless."""
     @property
     def skipped(self) -> int:
-        """The rows without anything to write: all their bins are null, and nulls leave bins as they are."""
+        """The number of rows with nothing to write: all their bins are null, and nulls do not change bins."""
     @property
     def outstanding(self) -> int:
-        """The rows that were handed over and have no outcome: 0, but after a call that was interrupted."""
+        """The number of rows without an outcome: 0, unless the call was interrupted."""
     @property
     def elapsed(self) -> float:
-        """How long it took, in seconds."""
+        """The duration in seconds."""
     @property
     def failures(self) -> FailedRows:
-        """The rows that have failed, by row number; at most `keep_failures` of them."""
+        """The rows that failed, ordered by row number; at most `keep_failures` of them."""
     def raise_for_failures(self) -> None:
-        """Raises `BatchFailedError` if a row has failed; its `records` are the failed rows. In doubt if one of them
-        is.
+        """Raises `BatchFailedError` if a row failed; its `records` are the failed rows. It is in doubt if one of
+        them is.
         """
 
 @final
@@ -114,17 +116,17 @@ class Written:
 
     @property
     def generation(self) -> int:
-        """The generation of the record after the write. After a delete: what the server says, mostly 0."""
+        """The generation of the record after the write. After a delete: what the server returns, usually 0."""
     @property
     def ttl(self) -> int | None:
-        """The seconds that the record has left on the server; `None`: it never expires."""
+        """The remaining time to live of the record on the server in seconds; `None` if it never expires."""
     @property
     def existed(self) -> bool:
-        """False for a delete of a record that was not there. Such a delete counts as a success."""
+        """False if a delete found no record. Such a delete counts as a success."""
     @property
     def record(self) -> Record | None:
-        """What operations have returned, or a function has (its bin `SUCCESS`), as a `Record`; `None` if they return
-        nothing.
+        """The results of operations, or of a function (in the bin `SUCCESS`), as a `Record`; `None` if there are
+        none.
         """
 
 @final
@@ -136,75 +138,75 @@ class WriteAttempt:
         """The node, as `NAME: host:port`; `None` if none could be chosen."""
     @property
     def after(self) -> float:
-        """When it was sent, in seconds after the record was handed over."""
+        """When it was sent, in seconds after the record was passed to the writer."""
     @property
     def took(self) -> float:
-        """How long it took, in seconds."""
+        """The duration in seconds."""
     @property
     def result_code(self) -> int:
-        """Its result code; 0: it was confirmed."""
+        """The result code of the attempt; 0: it was confirmed."""
     @property
     def in_doubt(self) -> bool:
-        """Whether it may have been executed although it failed."""
+        """Whether the attempt may have been executed although it failed."""
 
 @final
 class Outcome:
     """The outcome of a record that was handed to a writer.
 
-    `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or the exception of a
-    record that has failed. It can be awaited any number of times, and a wait that is cancelled loses nothing. Who has
-    no use for it drops it: the record is written in any case. What it tells beside that is `None` or empty until
-    `done()`.
+    `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or to raise the
+    exception of a record that failed. It can be awaited any number of times, and a cancelled wait loses nothing. If you
+    do not need it, drop it: the record is written in any case. Until `done()`, its other properties are `None` or
+    empty.
     """
 
     def __await__(self) -> Generator[Any, Any, Written]: ...
     def wait(self) -> Awaitable[Outcome]:
-        """An awaitable of this object, once there is an outcome: of a record that has failed, too."""
+        """An awaitable that returns this object once there is an outcome, also if the record failed."""
     def result(self, timeout: float | None = None) -> Written:
-        """Blocks the calling thread until there is an outcome, at most for `timeout` seconds (`None`: without a limit),
-        and gives the server's confirmation. Not on the thread of an event loop, which would stand still: `await` it
-        there.
+        """Blocks the calling thread until there is an outcome, for at most `timeout` seconds (`None`: without a limit),
+        and returns the server's confirmation. Do not call it on the thread of an event loop, which it would block:
+        `await` it there.
 
-        Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time. In a
-        callback of a writer it raises `ClientError` for an outcome that is not there: no record goes on before the
-        callback is over.
+        Raises the exception of a record that failed, and `TimeoutError` if there is no outcome in time. In a callback
+        of a writer it raises `ClientError` if there is no outcome yet, because no record makes progress until the
+        callback returns.
         """
     def done(self) -> bool:
         """Whether there is an outcome."""
     def exception(self) -> Exception | None:
-        """The exception of a record that has failed; `None`: it has not."""
+        """The exception, if the record failed, else `None`."""
     @property
     def ok(self) -> bool:
         """Whether the server has confirmed the record."""
     @property
     def in_doubt(self) -> bool:
-        """Whether the record failed and may have been written all the same."""
+        """Whether the record failed but may have been written nevertheless."""
     @property
     def key(self) -> Key:
         """The key of the record."""
     @property
     def sequence(self) -> int | None:
-        """The number of the record, counted from 0 in the order in which records were handed over."""
+        """The number of the record, counted from 0 in the order in which records were passed to the writer."""
     @property
     def attempts(self) -> list[WriteAttempt]:
         """The attempts, oldest first."""
     @property
     def waited(self) -> float | None:
-        """How long the record waited until it was sent first, in seconds."""
+        """The time in seconds that the record waited before it was first sent."""
     @property
     def in_flight(self) -> float | None:
-        """How long its attempts were in flight, all together, in seconds."""
+        """The total time in seconds that its attempts were in flight."""
     @property
     def took(self) -> float | None:
-        """How long it took from hand-over to outcome, in seconds."""
+        """The time in seconds from passing the record to the writer to its outcome."""
 
 @final
 class Outcomes:
-    """The outcomes of a writer as they come: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each
-    is an `Outcome` that is done. It ends when the writer is closed and nothing is outstanding.
+    """The outcomes of a writer as they arrive: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each
+    is an `Outcome` that is done. The iteration ends when the writer is closed and nothing is outstanding.
 
-    An outcome that was not taken counts as outstanding: take them in another task or thread than the one that hands
-    records over. Closing it, or leaving it as a context manager, ends that.
+    An outcome that was not read counts as outstanding, so read them in a different task or thread from the one that
+    passes records to the writer. Closing it, or leaving its context manager, ends that.
     """
 
     def __aiter__(self) -> Self: ...
@@ -212,7 +214,7 @@ class Outcomes:
     def __iter__(self) -> Self: ...
     def __next__(self) -> Outcome: ...
     def close(self) -> None:
-        """Takes no more outcomes."""
+        """Stops reading outcomes."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -261,13 +263,13 @@ class _Writer(Generic[_O]):
         generation: int | None = None,
         durable_delete: bool | None = None,
     ) -> _O:
-        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives
-        an `Outcome`, or `None` where the writer reports failures only; in asyncio, an awaitable of it.
+        """Writes a record. `bins`: a dict of values by name; a value of `None` removes the bin. Returns an `Outcome`,
+        or `None` if the writer reports failures only; in asyncio, an awaitable of it.
 
-        `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are
-        the writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
-        `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
-        `WriterClosedError`; in asyncio, where it is awaited.
+        `policy`: by default that of the session's behavior. Its timeouts and retries are ignored in favor of the
+        writer's. `record_exists_action`, `expiration`, `generation` (which the record must have) and `durable_delete`
+        override it. Raises what `put` of a session raises for invalid arguments, `InvalidNamespaceError`, and
+        `WriterClosedError`; in asyncio, when it is awaited.
         """
     def operate(
         self,
@@ -280,8 +282,8 @@ class _Writer(Generic[_O]):
         generation: int | None = None,
         durable_delete: bool | None = None,
     ) -> _O:
-        """Hands over several operations on a record, of which at least one writes. What they return is `record` of
-        the `Written`. Otherwise as `put`.
+        """Executes several operations on a record, at least one of which must write. Their results are in `record`
+        of the `Written`. Otherwise the same as `put`.
         """
     def delete(
         self,
@@ -291,8 +293,8 @@ class _Writer(Generic[_O]):
         generation: int | None = None,
         durable_delete: bool | None = None,
     ) -> _O:
-        """Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written`
-        tells. Otherwise as `put`.
+        """Deletes a record. A missing record counts as deleted; `existed` of the `Written` tells the difference.
+        Otherwise the same as `put`.
         """
     def touch(
         self,
@@ -302,7 +304,7 @@ class _Writer(Generic[_O]):
         expiration: Expiration | None = None,
         generation: int | None = None,
     ) -> _O:
-        """Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`."""
+        """Resets the TTL of a record to `expiration` or that of the policy. Otherwise the same as `put`."""
     def execute_udf(
         self,
         key: Key,
@@ -312,20 +314,20 @@ class _Writer(Generic[_O]):
         *,
         policy: WritePolicy | None = None,
     ) -> _O:
-        """Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`).
-        What it returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+        """Applies a function of a UDF module to a record, with `args` (a list, or `None`). The function's return
+        value is in the bin `SUCCESS` of `record` of the `Written`. Otherwise the same as `put`.
         """
     def outcomes(self) -> Outcomes:
-        """The outcomes of records as they come, from now on. In one place only."""
+        """The outcomes of records as they arrive, from now on. Only one reader is allowed."""
     def progress(self) -> WriterProgress:
-        """How far the writer has come: a `WriterProgress`."""
+        """The writer's progress: a `WriterProgress`."""
     def metrics(self) -> dict[str, Any]:
-        """What the writer has counted since it was made, as a dict; `nodes` is a list with a dict for each node."""
+        """The writer's counters since it was created, as a dict; `nodes` is a list with a dict for each node."""
     @property
     def closed(self) -> bool:
-        """Whether the writer takes no more records."""
+        """Whether the writer has stopped accepting records."""
     def remove_exporter(self, exporter: object) -> bool:
-        """Removes an exporter. An export that is under way comes to its end. `False`: there is no such exporter."""
+        """Removes an exporter; an export in progress is completed. Returns `False` if there is no such exporter."""
 
 class _AsyncExporter(Protocol):
     async def export(self, snapshot: dict[str, Any], /) -> object: ...
@@ -334,32 +336,33 @@ class _Exporter(Protocol):
     def export(self, snapshot: dict[str, Any], /) -> object: ...
 
 def writer_figures() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    """The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`,
-    what it is): for exporters.
+    """The figures of a writer's `metrics()` and those of its nodes, as lists of (name, `"counter"` or `"gauge"`,
+    description), for exporters.
     """
 
 @final
 class Writer(_Writer[Awaitable[Outcome]]):
-    """Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`.
+    """Writes records in bulk from asyncio and reports the outcome of each one. Created by `session.writer()`.
 
-    Records are handed over one by one. The writer gathers those of a node into batches, sends a lone record at once,
-    tries again what is worth it, and bounds what is outstanding: `await writer.put(..)` gives an `Outcome` at once, and
-    waits only while `max_outstanding_records` or `max_outstanding_bytes` are reached. Two writes of the same key take
-    effect in the order in which they were handed over.
+    Records are passed to it one by one. The writer collects the records of a node into batches, sends a lone record at
+    once, retries failures that may pass, and limits what is outstanding: `await writer.put(..)` returns an `Outcome` at
+    once, and waits only while `max_outstanding_records` or `max_outstanding_bytes` is reached. Two writes of the same
+    key take effect in the order in which they were passed to the writer.
 
-    Use it as a context manager: its end waits for all outcomes.
+    Use it as a context manager: leaving it waits for all outcomes.
     """
 
     def add_exporter(self, exporter: _Exporter | _AsyncExporter, interval: float = 30.0) -> None:
-        """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
-        `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
-        that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
-        export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+        """Adds an exporter of the writer's metrics: an object with a method `export(snapshot)`. It is called with the
+        result of `metrics()` every `interval` seconds, and once more by `close()`, which waits for it for at most 5 s.
+        Each exporter runs on a thread of its own, so a slow or stuck one does not delay records. With a writer for
+        asyncio, `export` may be an `async def`, which runs on the event loop. `aerolane.exporters` has ready-made
+        exporters.
 
-        What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried
-        again every ten intervals.
+        Exceptions of the exporter are logged (`aerolane.metrics.export`). After three failures in a row it is suspended
+        and retried every ten intervals.
 
-        Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and
+        Raises `TypeError` if the object has no such method, `ValueError` if the interval is below 1 ms, and
         `WriterClosedError`.
         """
     def write_table(
@@ -376,30 +379,31 @@ class Writer(_Writer[Awaitable[Outcome]]):
         durable_delete: bool | None = None,
         keep_failures: int | None = None,
     ) -> Awaitable[TableSummary]:
-        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`.
+        """Writes a table: each row is a record of `dataset`, whose user key is in the column `key`.
 
-        `table`: whatever has `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
+        `table`: anything with `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
         pyarrow, frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of sequences
         (lists, numpy arrays, Arrow arrays). Columns are encoded without a Python object for each value and without the
-        GIL, and the parts of a stream are let go as they are written.
+        GIL, and the parts of a stream are freed as they are written.
 
-        `bins`: the columns to write, by name, or a dict of columns' and bins' names; all but the key's if it is not
-        given. `nulls`: `"omit"` (the default) leaves the bin of a null as it is, `"delete"` removes it. `ttl`: seconds,
-        a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps (100,000).
+        `bins`: the names of the columns to write, or a dict from names of columns to names of bins; by default all
+        columns but the key. `nulls`: for a null, `"omit"` (the default) does not change the bin, `"delete"` removes it.
+        `ttl`: seconds, a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps
+        (100,000).
 
-        Gives a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are in it, and raise nothing. Raises
-        `KeyError` for a column that the table does not have, `TypeError` and `InvalidArgumentError` for columns that
-        cannot be written, all of these before anything is written. An exception that ends it later has the
-        `TableSummary` of the rows until then as `summary`.
+        Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not raise.
+        Before anything is written, it raises `KeyError` for a column that the table does not have, and `TypeError` or
+        `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
+        `TableSummary` of the rows so far as `summary`.
         """
     def flush(self) -> Awaitable[None]:
-        """Waits until all records that were handed over before have their outcomes, whatever these are. Awaitable of
-        `None`.
+        """Waits until all records that were passed to the writer before have an outcome, success or failure.
+        Awaitable of `None`.
         """
     def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
-        """Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until
-        each record has its outcome, which `record_ttl` bounds). Awaitable of a list: the `Outcome`s of the records
-        that have no confirmation by then, in the order in which they were handed over. They have failed with
+        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
+        each record has an outcome, which `record_ttl` limits). Awaitable of a list: the `Outcome`s of the records
+        that are not confirmed by then, in the order in which they were passed to the writer. They have failed with
         `WriterClosedError`, in doubt if they were in flight.
         """
     def __aenter__(self) -> Awaitable[Self]: ...
@@ -409,22 +413,23 @@ class Writer(_Writer[Awaitable[Outcome]]):
 
 @final
 class SyncWriter(_Writer[Outcome]):
-    """Writes records in bulk, with the outcome of each one known: the writer for code without asyncio. Made by
+    """Writes records in bulk and reports the outcome of each one, for code without asyncio. Created by
     `session.writer()`.
 
-    As `aerolane.Writer`, but its methods block the calling thread. For any number of threads.
+    The same as `aerolane.Writer`, but its methods block the calling thread. Can be used from any number of threads.
     """
 
     def add_exporter(self, exporter: _Exporter, interval: float = 30.0) -> None:
-        """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
-        `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
-        that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
-        export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+        """Adds an exporter of the writer's metrics: an object with a method `export(snapshot)`. It is called with the
+        result of `metrics()` every `interval` seconds, and once more by `close()`, which waits for it for at most 5 s.
+        Each exporter runs on a thread of its own, so a slow or stuck one does not delay records. With a writer for
+        asyncio, `export` may be an `async def`, which runs on the event loop. `aerolane.exporters` has ready-made
+        exporters.
 
-        What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried
-        again every ten intervals.
+        Exceptions of the exporter are logged (`aerolane.metrics.export`). After three failures in a row it is suspended
+        and retried every ten intervals.
 
-        Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and
+        Raises `TypeError` if the object has no such method, `ValueError` if the interval is below 1 ms, and
         `WriterClosedError`.
         """
     def write_table(
@@ -441,28 +446,29 @@ class SyncWriter(_Writer[Outcome]):
         durable_delete: bool | None = None,
         keep_failures: int | None = None,
     ) -> TableSummary:
-        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`.
+        """Writes a table: each row is a record of `dataset`, whose user key is in the column `key`.
 
-        `table`: whatever has `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
+        `table`: anything with `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
         pyarrow, frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of sequences
         (lists, numpy arrays, Arrow arrays). Columns are encoded without a Python object for each value and without the
-        GIL, and the parts of a stream are let go as they are written.
+        GIL, and the parts of a stream are freed as they are written.
 
-        `bins`: the columns to write, by name, or a dict of columns' and bins' names; all but the key's if it is not
-        given. `nulls`: `"omit"` (the default) leaves the bin of a null as it is, `"delete"` removes it. `ttl`: seconds,
-        a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps (100,000).
+        `bins`: the names of the columns to write, or a dict from names of columns to names of bins; by default all
+        columns but the key. `nulls`: for a null, `"omit"` (the default) does not change the bin, `"delete"` removes it.
+        `ttl`: seconds, a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps
+        (100,000).
 
-        Gives a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are in it, and raise nothing. Raises
-        `KeyError` for a column that the table does not have, `TypeError` and `InvalidArgumentError` for columns that
-        cannot be written, all of these before anything is written. An exception that ends it later has the
-        `TableSummary` of the rows until then as `summary`.
+        Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not raise.
+        Before anything is written, it raises `KeyError` for a column that the table does not have, and `TypeError` or
+        `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
+        `TableSummary` of the rows so far as `summary`.
         """
     def flush(self) -> None:
-        """Waits until all records that were handed over before have their outcomes, whatever these are."""
+        """Waits until all records that were passed to the writer before have an outcome, success or failure."""
     def close(self, timeout: float | None = None) -> list[Outcome]:
-        """Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until
-        each record has its outcome, which `record_ttl` bounds). Gives a list: the `Outcome`s of the records that
-        have no confirmation by then, in the order in which they were handed over. They have failed with
+        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
+        each record has an outcome, which `record_ttl` limits). Returns the `Outcome`s of the records that are not
+        confirmed by then, in the order in which they were passed to the writer. They have failed with
         `WriterClosedError`, in doubt if they were in flight.
         """
     def __enter__(self) -> Self: ...

@@ -61,7 +61,7 @@ fn a_later_write_is_not_older_than_the_one_before() {
     // What was updated before a time that lies between both is truncated.
     let nanoseconds = |back: u64| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        (now - Duration::from_secs(back)).as_nanos()
+        now.as_nanos() - Duration::from_secs(back).as_nanos()
     };
     let mut other = Raw::connect(nodes.iter().find(|node| node.id != master.id).unwrap().address);
     assert_eq!(other.info(&format!("truncate:namespace=test;set=s;lut={}", nanoseconds(1800))), "ok");
@@ -150,7 +150,7 @@ fn copies_count_at_the_devices_of_their_replicas() {
     let cluster = EmbeddedCluster::builder().nodes(2).start().unwrap();
     let nodes = cluster.nodes();
     let mut raw = Raw::connect(nodes[0].address);
-    let of = |node: usize| (0..).find(|pid| cluster.master(*pid) == Some(nodes[node].id)).unwrap();
+    let of = |node: usize| (0..4096).find(|pid| cluster.master(*pid) == Some(nodes[node].id)).unwrap();
     cluster.set_device_limit(Some(nodes[1].id), Some(DeviceLimit::new(1500))).unwrap();
     for _ in 0..5 {
         assert_eq!(code(&mut raw, &put_blob(digest(of(0), 1), 1000)), OK, "a replica takes more");

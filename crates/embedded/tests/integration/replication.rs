@@ -515,10 +515,10 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
     let nodes = cluster.nodes();
     let mut raws = open(&nodes);
     let (key, large) = (digest(7, 1), digest(8, 1));
-    let list = unordered(6_000);
-    raws[0].send(&write(large, |message| message.op(op::WRITE, b"l", Particle::List(&list)).unwrap()));
+    let numbers = unordered(6_000);
+    raws[0].send(&write(large, |message| message.op(op::WRITE, b"l", Particle::List(&numbers)).unwrap()));
     assert_eq!(raws[0].answer().unwrap().code, OK);
-    let rows = |count: u32, call: &'static [u8]| {
+    let reads = |count: u32, call: &'static [u8]| {
         batch(count, MessageHeader::default(), |rows, n| {
             rows.row(n, &large, &RowHeader::read(info1::READ, 0, 0), |row| {
                 row.field(field::NAMESPACE, b"test");
@@ -528,7 +528,7 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
     };
     // `get_by_rank(value, 0)` sorts the list, thousands of times.
     let smallest = &[0x93, 21, 7, 0];
-    let slow = rows(4000, smallest);
+    let slow = reads(4000, smallest);
     let mut callers: Vec<Raw> = (0..12).map(|_| Raw::connect(nodes[0].address)).collect();
     for caller in &mut callers {
         caller.send(&slow);
@@ -545,13 +545,13 @@ fn batches_and_queries_that_take_long_delay_neither_other_nodes_nor_other_reques
     assert!(std::iter::repeat_with(|| last.messages()).take(100).any(|rows| rows.is_err()), "it goes on");
     drop(callers);
     // A shorter one is answered row by row, in its order.
-    raws[0].send(&rows(40, smallest));
+    raws[0].send(&reads(40, smallest));
     let answers = raws[0].until_last();
     assert_eq!(answers.len(), 41);
     assert!(answers[..40].iter().all(|row| row.code == OK && row.bins[0].1 == 0_i64.to_be_bytes()));
     // Whoever does not read what is 18 KB a row keeps no thread from scripts.
     put_module(&mut raws[0], "function one(rec) return 1 end");
-    let sorted = rows(2000, &[0x93, 26, 7, 0]);
+    let sorted = reads(2000, &[0x93, 26, 7, 0]);
     let mut deaf: Vec<Raw> = (0..8).map(|_| Raw::connect(nodes[0].address)).collect();
     for caller in &mut deaf {
         caller.send(&sorted);

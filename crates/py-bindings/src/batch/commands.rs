@@ -150,19 +150,18 @@ fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> P
 /// The columns of a batch that has not failed as a whole.
 fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>> {
     let records = py.detach(|| {
-        let schema = match wanted.known() {
-            Some(schema) => schema,
-            None => {
-                let mut seen = Inference::default();
-                for (row, key) in rows.keys().enumerate() {
-                    let identity = identity(key);
-                    match rows.outcome(row) {
-                        RawOutcome::Answered(message) => seen.look(message, Some(identity))?,
-                        _ => seen.look_at_missing(identity)?,
-                    }
+        let schema = if let Some(schema) = wanted.known() {
+            schema
+        } else {
+            let mut seen = Inference::default();
+            for (row, key) in rows.keys().enumerate() {
+                let identity = identity(key);
+                match rows.outcome(row) {
+                    RawOutcome::Answered(message) => seen.look(message, Some(identity))?,
+                    _ => seen.look_at_missing(identity)?,
                 }
-                wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
             }
+            wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
         };
         let (mut builder, mut chunks) = (Builder::new(Arc::new(schema), BATCH_ROWS), Vec::new());
         let mut result_codes = Vec::with_capacity(rows.len());

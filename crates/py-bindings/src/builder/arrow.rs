@@ -53,12 +53,13 @@ macro_rules! to_arrow {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// The results of a query that have not been read, as a stream of Arrow record batches: an `ArrowStream`, for
-            /// `to_polars()`, `to_pandas()`, `to_pyarrow()`, and whatever reads the Arrow `PyCapsule` interface. All arguments are
-            /// those of `Recordset.to_arrow`; without a schema the types are those of the records. The stream then counts as read.
+            /// The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
+            /// `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are
+            /// those of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream
+            /// counts as read.
             ///
-            /// Raises `ClientError` for what is no query, for a query with `chunk_size()`, and for a stream that has been read, or
-            /// closed; and as `Recordset.to_arrow` does.
+            /// Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
+            /// has been read or closed. Also raises the errors of `Recordset.to_arrow`.
             #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None,
                 digest=None, generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method

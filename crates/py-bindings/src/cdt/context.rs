@@ -163,8 +163,8 @@ impl Context {
         })
     }
 
-    /// Keeps only those elements selected by the previous step for which an expression is true. Only on paths; server
-    /// 8.1.2 and later.
+    /// Keeps only those elements selected by the previous step for which an expression is true. Only on paths;
+    /// server 8.1.2 and later.
     #[staticmethod]
     fn and_filter(exp: Exp) -> Self {
         Self::filtered(&exp)

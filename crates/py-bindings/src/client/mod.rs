@@ -371,10 +371,11 @@ twins! { Client {
     /// `NumpyRecords`: numpy arrays that are filled straight from the answers, without the GIL. Raises `TypeError` if a
     /// field has a type that bins cannot be converted to.
     ///
-    /// With `as_arrow` it gives `ArrowRecords`: Arrow columns for pyarrow, polars and others. `True`: the columns and their
-    /// types are those of the records; a schema with a column for each bin (as for `Recordset.to_arrow`); or an `ArrowColumns`,
-    /// for columns of keys and more. Raises `TypeError` for columns that bins cannot become, `InvalidArgumentError` for
-    /// records that have no columns in common (see `ArrowColumns`), and `ValueError` when `as_numpy` is there, too.
+    /// With `as_arrow`, it returns `ArrowRecords`: Arrow columns for pyarrow, polars and others. Pass `True` for columns
+    /// whose types are those of the records, a schema with a column for each bin (as for `Recordset.to_arrow`), or an
+    /// `ArrowColumns`, which can also add columns for keys and more. Raises `TypeError` if a column has a type that bins
+    /// cannot be converted to, `InvalidArgumentError` if a bin has values of several types (see `ArrowColumns`), and
+    /// `ValueError` if `as_numpy` is given as well.
     batch_read, batch_read_blocking
         (keys, bins=None, *, batch_policy=None, read_policy=None, as_numpy=None, as_arrow=None)
         (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,

@@ -22,11 +22,11 @@ use crate::{errors, host};
 /// reader's thread, without the GIL. For which values are null, see `ArrowRecords`. If the query fails, the stream ends
 /// after the records that had arrived; the reader raises an error of its own (pyarrow: `OSError`) with our message.
 ///
-/// `for part in stream` gives the records in parts of `batch_rows`, each an `ArrowRecords`, and raises the errors of the query
-/// as ours. In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
-/// stream` gives them in parts of `batch_rows`, each an `ArrowRecords`. The event loop goes on meanwhile. The errors of the
-/// query are raised there, behind what came before them. A task that is cancelled while it waits loses nothing: who reads
-/// the stream next has what was gathered.
+/// `for part in stream` yields the records in parts of `batch_rows`, each an `ArrowRecords`, and raises errors of the
+/// query as they are. In asyncio, `await stream` returns all remaining records as one `ArrowRecords`, held in memory;
+/// `async for part in stream` yields them in parts of `batch_rows`. The event loop keeps running meanwhile. Errors of the
+/// query are raised there, after the records that had arrived. If a task is cancelled while it waits, nothing is lost:
+/// the next reader of the stream gets what was collected.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowStream {
     core: Arc<ClientCore>,

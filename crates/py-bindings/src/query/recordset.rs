@@ -316,24 +316,24 @@ impl Recordset {
         Self::numpy(slf, dtype)?.block(slf.py(), &slf.get().core)
     }
 
-    /// The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars
-    /// and others read through the Arrow `PyCapsule` interface.
+    /// The remaining records as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars and others read
+    /// through the Arrow `PyCapsule` interface.
     ///
-    /// Without a `schema` the columns and their types are those of the records: of the first `infer_schema_length` ones (default:
-    /// 10,000, and at most 32 MiB), or of all where all are held anyway: `await stream`, `to_pyarrow()`, `to_pandas()`,
-    /// `to_polars()`. A later value that does not fit is an error. `schema`: a column for each bin, as a dict
-    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one); or an `ArrowColumns`. What the
-    /// other arguments do, and how types are found: see `ArrowColumns`.
+    /// Without a `schema`, the columns and their types are those of the first `infer_schema_length` records (default:
+    /// 10,000, and at most 32 MiB); a later value that does not fit is an error. `await stream`, `to_pyarrow()`,
+    /// `to_pandas()` and `to_polars()` hold all records anyway, and use all of them. `schema`: a column for each bin, as a
+    /// dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (such as pyarrow's); or an
+    /// `ArrowColumns`, which also describes the other arguments and how types are determined.
     ///
     /// Types: `bool`, `int8` to `int64`, `uint8` to `uint64`, `float16` to `float64`, `utf8`, `large_utf8`, `string_view`,
     /// `binary`, `large_binary`, `binary_view`, `fixed_size_binary[20]`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`,
     /// `timestamp[ms, tz=UTC]`, `duration[ns]`, `null`, `json` (any value, as JSON text), `list<int64>`, `large_list<utf8>`,
     /// `list_view<..>`, `fixed_size_list<float32>[3]`, `struct<x: int64, y: utf8>`, `map<utf8, int64>`, `dictionary<utf8>`.
     ///
-    /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In asyncio
-    /// await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most `batch_rows` records (1 to
-    /// 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of another type, and
-    /// `InvalidArgumentError` for names that no bin can have.
+    /// Returns at once. Records are read when the reader asks for the next batch, on the reader's thread. In asyncio,
+    /// await the stream or iterate over it with `async for` to get `ArrowRecords`. A batch has at most `batch_rows`
+    /// records (1 to 2**24) and at most about 32 MiB. Raises `TypeError` for a column of another type, and
+    /// `InvalidArgumentError` for invalid bin names.
     #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None, digest=None,
         generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
     #[allow(clippy::too_many_arguments)] // the arguments of the Python method

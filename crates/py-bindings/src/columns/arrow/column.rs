@@ -407,18 +407,18 @@ impl Column {
         Ok(false)
     }
 
-    fn push_next<'a>(&mut self, field: &Field, reader: &mut Reader<'a>, filling: &mut Filling) -> WireResult<()> {
+    fn push_next(&mut self, field: &Field, reader: &mut Reader<'_>, filling: &mut Filling) -> WireResult<()> {
         let value = Value::next(reader)?;
         filling.bytes += field.kind.cell_bytes();
         self.push(field, &value, reader, filling)
     }
 
     /// Appends the pairs of a map to a column of entries. False: a key does not fit.
-    fn put_pairs<'a>(
+    fn put_pairs(
         &mut self,
         entries: &Field,
         len: usize,
-        reader: &mut Reader<'a>,
+        reader: &mut Reader<'_>,
         filling: &mut Filling,
     ) -> WireResult<bool> {
         let (Values::Structs(columns), Kind::Struct(fields)) = (&mut self.values, &entries.kind) else {
@@ -545,11 +545,11 @@ impl Column {
 }
 
 /// Appends the fields of a struct to its columns, which have so many rows.
-fn put_struct<'a>(
+fn put_struct(
     (rows, columns): (usize, &mut Vec<Column>),
     fields: &[Field],
     len: usize,
-    reader: &mut Reader<'a>,
+    reader: &mut Reader<'_>,
     filling: &mut Filling,
 ) -> WireResult<bool> {
     // Keys mostly come in the order of the fields.
@@ -594,20 +594,19 @@ impl Dictionary {
         filling: &mut Filling,
     ) -> WireResult<bool> {
         let Some(key) = dictionary_key(value) else { return Ok(false) };
-        let place = match self.places.get(&key[..]) {
-            Some(place) => *place,
-            None => {
-                let place = self.values.rows as i64;
-                if sized(&Value::Int(place), size, signed).is_none()
-                    || !self.values.put(&field.kind, value, reader, filling)?
-                {
-                    return Ok(false);
-                }
-                push_bit(&mut self.values.valid, self.values.rows, true);
-                self.values.rows += 1;
-                self.places.insert(key.into(), place);
-                place
+        let place = if let Some(place) = self.places.get(&key[..]) {
+            *place
+        } else {
+            let place = self.values.rows as i64;
+            if sized(&Value::Int(place), size, signed).is_none()
+                || !self.values.put(&field.kind, value, reader, filling)?
+            {
+                return Ok(false);
             }
+            push_bit(&mut self.values.valid, self.values.rows, true);
+            self.values.rows += 1;
+            self.places.insert(key.into(), place);
+            place
         };
         let fits = self.indices.put(&Kind::Int { size, signed }, &Value::Int(place), reader, filling)?;
         push_bit(&mut self.indices.valid, self.indices.rows, true);

@@ -285,7 +285,7 @@ impl Seen {
 }
 
 impl Maps {
-    fn look<'a>(&mut self, len: usize, reader: &mut Reader<'a>, whose: &mut Whose<'_>, depth: usize) -> WireResult<()> {
+    fn look(&mut self, len: usize, reader: &mut Reader<'_>, whose: &mut Whose<'_>, depth: usize) -> WireResult<()> {
         self.count += 1;
         let mut expected = 0;
         for _ in 0..len {
@@ -363,16 +363,13 @@ impl Maps {
         self.others.merge(&other.others);
         self.has_others |= other.has_others;
         for (name, count, seen) in &other.fields {
-            match self.field(name, usize::MAX) {
-                Some(place) => {
-                    let mine = &mut self.fields[place];
-                    mine.1 += count;
-                    mine.2.merge(seen);
-                }
-                None => {
-                    self.others.merge(seen);
-                    self.has_others = true;
-                }
+            if let Some(place) = self.field(name, usize::MAX) {
+                let mine = &mut self.fields[place];
+                mine.1 += count;
+                mine.2.merge(seen);
+            } else {
+                self.others.merge(seen);
+                self.has_others = true;
             }
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn write<'a>(
 }
 
 /// An object, or pairs where an object would not be the same: keys that are not all texts, or one key that begins with `$`.
-fn map<'a>(out: &mut Vec<u8>, len: usize, reader: &mut Reader<'a>, depth: usize) -> WireResult<bool> {
+fn map(out: &mut Vec<u8>, len: usize, reader: &mut Reader<'_>, depth: usize) -> WireResult<bool> {
     let mut ahead = reader.clone();
     let (mut texts, mut dollar) = (true, false);
     for _ in 0..len {

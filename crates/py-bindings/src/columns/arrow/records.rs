@@ -16,11 +16,16 @@ use crate::columns::frames::frames;
 /// interface can use the columns without copying them, any number of times. A batch has one row for each key, in order;
 /// a query has one row for each record that it finds.
 ///
-/// A place is null if the record or the bin is missing, or if the value does not fit the column, where that is no error
-/// (see `ArrowColumns`). Fits: an int in a column of ints that can hold it, in dates, times, timestamps and durations (as a
-/// number of their unit), in a `uint64` as the number with the same bits, and in floats up to 2**53; a float in floats,
-/// rounded, unless it becomes infinite; a bool in a `bool`; a str or GeoJSON in texts; these, bytes and an HLL in columns of
-/// bytes; a list in lists, a dict in maps whose keys fit, and in structs; any value in `json`.
+/// A value is null if the record or the bin is missing, or if the value does not fit the column and that is not an error
+/// (see `ArrowColumns`). These fit:
+///
+/// * an int in an integer column that can hold it, in a date, time, timestamp or duration column (as a count of its
+///   unit), in a `uint64` column (as the number with the same bits), and up to 2**53 in a float column
+/// * a float in a float column, rounded, unless it becomes infinite
+/// * a bool in a `bool` column
+/// * a str or GeoJSON in a text column; these, bytes and an HLL in a column of bytes
+/// * a list in a list column, a dict in a struct, or in a map whose keys fit
+/// * any value in a `json` column
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowRecords {
     schema: Arc<Schema>,

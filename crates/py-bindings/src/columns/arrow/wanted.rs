@@ -163,21 +163,20 @@ impl Wanted {
     /// Values of a bin, or keys, have no common type, or a bin has the name of another column: a message.
     pub(crate) fn settle(&self, seen: &Inference) -> Result<Schema, String> {
         let from_bin = |field| Bin { field, from: From::Bin };
-        let mut bins: Vec<Bin> = match &self.bins {
-            Some(bins) => bins.iter().cloned().map(from_bin).collect(),
-            None => {
-                let known = |name: &str| self.overrides.iter().any(|field| field.name.to_bytes() == name.as_bytes());
-                let found = seen.bins(self.json, known)?;
-                for (name, of) in self.own() {
-                    if found.iter().any(|field| field.name.to_bytes() == name.as_bytes()) {
-                        return Err(format!(
-                            "the records have a bin {name:?}, which is also the name of the column of the {of}: give that \
+        let mut bins: Vec<Bin> = if let Some(bins) = &self.bins {
+            bins.iter().cloned().map(from_bin).collect()
+        } else {
+            let known = |name: &str| self.overrides.iter().any(|field| field.name.to_bytes() == name.as_bytes());
+            let found = seen.bins(self.json, known)?;
+            for (name, of) in self.own() {
+                if found.iter().any(|field| field.name.to_bytes() == name.as_bytes()) {
+                    return Err(format!(
+                        "the records have a bin {name:?}, which is also the name of the column of the {of}: give that \
                              column another name"
-                        ));
-                    }
+                    ));
                 }
-                found.into_iter().chain(self.overrides.iter().cloned()).map(from_bin).collect()
             }
+            found.into_iter().chain(self.overrides.iter().cloned()).map(from_bin).collect()
         };
         match &self.key {
             Some(KeyColumn::Typed(field)) => bins.push(Bin { field: field.clone(), from: From::Key }),
@@ -189,32 +188,33 @@ impl Wanted {
     }
 }
 
-/// Which columns a batch or a query gives, and how their types are found.
+/// The columns that a batch or a query returns, and how their types are determined.
 ///
-/// `client.batch_read(keys, as_arrow=ArrowColumns(..))` and `Recordset.to_arrow(ArrowColumns(..))` take it. Without a schema the
-/// columns and types are those of the records:
+/// Pass it to `client.batch_read(keys, as_arrow=ArrowColumns(..))` or `Recordset.to_arrow(ArrowColumns(..))`. Without a
+/// schema, there is a column for each bin that occurs, and its type depends on the values:
 ///
-/// * int: `int64`, float: `float64`, both: `float64`; bool, str and GeoJSON: `utf8`, bytes and HLL: `binary`
-/// * list: a list of the type of its items
-/// * dict: a struct if all records have the same keys, all of them str; else a map, if keys are of one type and values, too;
-///   else a struct of all keys, if these are str
-/// * a bin with values of other types together: `InvalidArgumentError`, which names the bin, the types, and a record of
-///   each. `mixed="json"`: such bins become JSON texts
+/// * int: `int64`; float, or int and float: `float64`
+/// * bool: `bool`; str and GeoJSON: `utf8`; bytes and HLL: `binary`
+/// * list: a list of the items' type
+/// * dict: a struct if all records have the same keys, and all keys are str. Otherwise a map if all keys have one type
+///   and all values have one type, or a struct of all keys if these are str.
+/// * values of other types in one bin: `InvalidArgumentError`, which names the bin, the types and a record of each.
+///   With `mixed="json"`, such bins become JSON text.
 ///
-/// `schema`: a column for each bin, as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's,
-/// for one). `schema_overrides`: the same for some bins, while the types of the others are found.
+/// `schema` defines a column for each bin, as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema
+/// (such as pyarrow's). `schema_overrides` does so for some bins; the types of the others are determined.
 ///
-/// `misfits`: what becomes of a value that does not fit its column. `"raise"`, the default without a schema: an
-/// `InvalidArgumentError`, which names bin and record; also for a bin without a column. `"null"`, the default with a
-/// schema: it is null, and a bin without a column is left out.
+/// `misfits` says what happens to a value that does not fit its column. `"raise"` is the default without a schema: an
+/// `InvalidArgumentError` that names the bin and the record, also for a bin without a column. `"null"` is the default
+/// with a schema: the value is null, and a bin without a column is left out.
 ///
-/// Further columns have these names: `key` user keys, as a name, or as name and type (`("id", "int64")`); of queries null
-/// where the server does not keep them (`send_key`). `digest` 20 bytes, or with `("digest", "utf8")` 40 hexadecimal digits.
-/// `generation` a `uint32`. `ttl` the seconds left, an `int64`, and `expiration` the moment, a `timestamp[s, tz=UTC]`; both null
-/// if the record never expires.
+/// The other arguments add columns with these names. `key`: the user key, given as a name or as name and type (`("id",
+/// "int64")`); null in queries if the server does not store it (`send_key`). `digest`: 20 bytes, or with `("digest",
+/// "utf8")` 40 hexadecimal digits. `generation`: a `uint32`. `ttl`: the remaining seconds, an `int64`. `expiration`: a
+/// `timestamp[s, tz=UTC]`. `ttl` and `expiration` are null if the record never expires.
 ///
-/// Raises `TypeError` for types that bins cannot become, `InvalidArgumentError` for names that no bin can have and names that
-/// are there twice, and `ValueError` for other words in `misfits` and `mixed`.
+/// Raises `TypeError` for types that bins cannot be converted to, `InvalidArgumentError` for invalid bin names and
+/// duplicate column names, and `ValueError` for other values of `misfits` and `mixed`.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowColumns(Arc<Wanted>);
 
