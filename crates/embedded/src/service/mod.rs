@@ -12,8 +12,8 @@ mod outbox;
 mod thread;
 mod transport;
 
-#[cfg(feature = "tls")]
 pub(crate) use listener::BACKLOG;
+#[cfg(feature = "tls")]
 pub(crate) use transport::Transport;
 pub(crate) use transport::TransportFactory;
 

@@ -135,6 +135,11 @@ pub(super) fn execute<S: Borrow<Shared>>(
     })
 }
 
+/// `execute()` of a builder, without arguments.
+pub(super) fn execute_plainly(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Option<Py<PyAny>>> {
+    execute(py, || Ok(chain), None, surface, Gives::Stream).map(Some)
+}
+
 /// Carries out what is not one request about one record.
 fn execute_many(
     py: Python<'_>,

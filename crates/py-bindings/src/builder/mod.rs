@@ -86,5 +86,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     prepare::<surface::SyncWriteSegmentBuilder>(py)?;
     prepare::<stream::RecordStream>(py)?;
     prepare::<stream::SyncRecordStream>(py)?;
-    surface::doors(py)
+    surface::WriteSegmentBuilder::doors(py)?;
+    surface::SyncWriteSegmentBuilder::doors(py)
 }

@@ -13,7 +13,7 @@ use super::chain::{self, Chain, Cut, Keys, Projection, Shared, Target, expressio
 use super::context::Context;
 use super::dataset::Query;
 use super::early::{self, early_chain, early_query, early_segment};
-use super::execute::{Gives, execute};
+use super::execute::{Gives, execute, execute_plainly};
 use super::hint::QueryHint;
 use super::methods::{chain_methods, conditional, durable, expiring, expression_writes, row_methods};
 use super::ops::Ops;
@@ -30,7 +30,7 @@ use crate::instance::{Instance, instance};
 use crate::key::Key;
 use crate::operation::BaseOperation;
 use crate::policy::enums::Named;
-use crate::policy::kinds::whole_number;
+use crate::policy::kinds::{self, at_least_one, whole_number};
 use crate::policy::{BasePolicy, QueryPolicy, ReadPolicy};
 use crate::query::PartitionFilter;
 use crate::query::filter::Filter;
@@ -114,16 +114,6 @@ impl Surface {
     }
 }
 
-/// An int from 1 on.
-fn at_least_one(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
-    whole_number(value, what, 1, i64::MAX).map(|number| number as u64)
-}
-
-/// A generation that a record can have.
-fn generation(value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    whole_number(value, "generation", 1, i64::from(u16::MAX)).map(|number| number as u32)
-}
-
 /// Defines both classes of a kind.
 macro_rules! builders {
     (
@@ -193,7 +183,7 @@ macro_rules! builders {
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
-                let (py, generation) = (slf.py(), self::generation(generation)?);
+                let (py, generation) = (slf.py(), kinds::generation(generation)?);
                 slf.get().0.chain().lock_py_attached(py).expect(py, generation)?;
                 Ok(slf)
             }
@@ -415,12 +405,12 @@ macro_rules! builders {
             }
 
             /// Puts doors before what programs call most.
-            fn doors(py: Python<'_>) -> PyResult<()> {
+            pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
                 door!(py, $query::execute, |slf, on_error| {
-                    if on_error.is_some() { Ok(None) } else { plainly(slf.py(), &slf.get().chain, Surface::$surface) }
+                    if on_error.is_some() { Ok(None) } else { execute_plainly(slf.py(), &slf.get().chain, Surface::$surface) }
                 })?;
                 door!(py, $segment::execute, |slf, on_error| {
-                    if on_error.is_some() { Ok(None) } else { plainly(slf.py(), &slf.get().chain, Surface::$surface) }
+                    if on_error.is_some() { Ok(None) } else { execute_plainly(slf.py(), &slf.get().chain, Surface::$surface) }
                 })?;
                 door!(py, $segment::put, |slf, bins| {
                     let Some(bins) = bins else { return Ok(None) };
@@ -769,7 +759,7 @@ macro_rules! builders {
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
-                let generation = self::generation(generation)?;
+                let generation = kinds::generation(generation)?;
                 slf.get().chain.lock_py_attached(slf.py()).expect(slf.py(), generation)?;
                 Ok(slf)
             }
@@ -791,17 +781,6 @@ macro_rules! builders {
             upsert_from 0;
         );
     };
-}
-
-/// `execute()` of a builder, without arguments.
-fn plainly(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Option<Py<PyAny>>> {
-    execute(py, || Ok(chain), None, surface, Gives::Stream).map(Some)
-}
-
-/// Puts doors before what programs call most.
-pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
-    WriteSegmentBuilder::doors(py)?;
-    SyncWriteSegmentBuilder::doors(py)
 }
 
 builders!(

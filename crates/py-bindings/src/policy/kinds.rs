@@ -34,6 +34,16 @@ pub(crate) fn whole_number(value: &Bound<'_, PyAny>, what: &str, least: i64, mos
     }
 }
 
+/// An int from 1 on.
+pub(crate) fn at_least_one(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+    whole_number(value, what, 1, i64::MAX).map(|number| number as u64)
+}
+
+/// A generation that a record can have.
+pub(crate) fn generation(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole_number(value, "generation", 1, i64::from(u16::MAX)).map(|number| number as u32)
+}
+
 /// The `TypeError` of a property.
 pub(crate) fn wrong_type(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> PyErr {
     match value.get_type().name() {
