@@ -22,6 +22,7 @@
 mod live;
 mod random;
 mod replay;
+mod shown;
 
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_wire::digest::partition_id;

@@ -5,6 +5,7 @@
 //! * `AEROLANE_GOLDEN_GROUPS=record,operate` runs those groups alone
 
 mod replay;
+mod shown;
 
 use aerolane_embedded::EmbeddedCluster;
 use replay::client::Client;

@@ -15,6 +15,7 @@
 
 mod common;
 mod live;
+mod shown;
 mod outcomes {
     pub(crate) mod cluster;
     pub(crate) mod run;

@@ -558,7 +558,7 @@ impl Connection {
                 Entry::Now(end) if end > now => self.state = State::Occupied(end),
                 Entry::Now(_) => {}
             }
-            if time_limit(frame).is_some_and(|limit| link.in_line > limit) {
+            if !link.in_line.is_zero() && time_limit(frame).is_some_and(|limit| link.in_line > limit) {
                 // As a server does that comes to it too late.
                 fault.result_code.get_or_insert(code::TIMEOUT);
             }

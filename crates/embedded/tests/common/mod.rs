@@ -11,6 +11,18 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+/// A connection to each of these nodes.
+pub(crate) fn open(nodes: &[aerolane_embedded::NodeInfo]) -> Vec<Raw> {
+    nodes.iter().map(|node| Raw::connect(node.address)).collect()
+}
+
+/// The value of bin `i`, or the result code.
+pub(crate) fn value(raw: &mut Raw, digest: [u8; 20]) -> Result<i64, u8> {
+    let answer = raw.get(digest).unwrap();
+    let bin = answer.bins.first().map(|(_, value)| i64::from_be_bytes(value[..].try_into().unwrap()));
+    bin.ok_or(answer.code)
+}
+
 /// One connection.
 pub(crate) struct Raw {
     stream: TcpStream,

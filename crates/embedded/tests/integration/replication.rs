@@ -1,6 +1,6 @@
 //! What replicas have and when: lag, lost nodes, nodes that come back, migrations, rosters.
 
-use crate::common::{Raw, batch, digest, get, put, scan, write};
+use crate::common::{Raw, batch, digest, get, open, put, scan, value, write};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{Builder, ConflictResolution, EmbeddedCluster, NamespaceOptions, NodeInfo};
 use aerolane_wire::batch::RowHeader;
@@ -36,17 +36,6 @@ fn owners(cluster: &EmbeddedCluster, pid: u16) -> Vec<NodeInfo> {
     let mut nodes: Vec<_> = cluster.nodes().into_iter().filter(|node| node.live && holds(node)).collect();
     nodes.sort_by_key(|node| Some(node.id) != master);
     nodes
-}
-
-fn open(nodes: &[NodeInfo]) -> Vec<Raw> {
-    nodes.iter().map(|node| Raw::connect(node.address)).collect()
-}
-
-/// The value of bin `i`, or the result code.
-fn value(raw: &mut Raw, digest: [u8; 20]) -> Result<i64, u8> {
-    let answer = raw.get(digest).unwrap();
-    let bin = answer.bins.first().map(|(_, value)| i64::from_be_bytes(value[..].try_into().unwrap()));
-    bin.ok_or(answer.code)
 }
 
 /// A request of `put` that is answered when the master has it.

@@ -1,6 +1,6 @@
 //! Clusters that are split: each group of nodes has a map, masters and records of its own, until they are healed.
 
-use crate::common::{Raw, digest, scan};
+use crate::common::{Raw, digest, open, scan, value};
 use aerolane_embedded::{ClusterError, ConflictResolution, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo};
 use std::time::Duration;
 
@@ -14,17 +14,6 @@ fn cluster(nodes: usize, options: NamespaceOptions) -> EmbeddedCluster {
 
 fn ids(nodes: &[NodeInfo]) -> Vec<NodeId> {
     nodes.iter().map(|node| node.id).collect()
-}
-
-fn open(nodes: &[NodeInfo]) -> Vec<Raw> {
-    nodes.iter().map(|node| Raw::connect(node.address)).collect()
-}
-
-/// The value of bin `i`, or the result code.
-fn value(raw: &mut Raw, digest: [u8; 20]) -> Result<i64, u8> {
-    let answer = raw.get(digest).unwrap();
-    let bin = answer.bins.first().map(|(_, value)| i64::from_be_bytes(value[..].try_into().unwrap()));
-    bin.ok_or(answer.code)
 }
 
 fn statistic(raw: &mut Raw, command: &str, name: &str) -> String {

@@ -1,6 +1,7 @@
 //! Whether two answers say the same, and answers for people.
 
 use super::nodes::{Ends, Outcome};
+use crate::shown::shown_header;
 use aerolane_wire::message::Message;
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
 use std::fmt::Write as _;
@@ -101,21 +102,7 @@ pub(crate) fn shown(outcome: &Outcome) -> String {
     let mut text = String::new();
     for message in messages(answer).iter().take(8) {
         let Ok((decoded, _)) = Message::decode_prefix(message) else { continue };
-        let h = decoded.header;
-        write!(
-            text,
-            "[code {} gen {} void time {} infos {}/{}/{} index {} fields {} ops {}",
-            h.result_code,
-            h.generation,
-            h.record_ttl,
-            h.info1,
-            h.info2,
-            h.info3,
-            h.transaction_ttl,
-            h.n_fields,
-            h.n_ops
-        )
-        .unwrap();
+        write!(text, "[{}", shown_header(&decoded.header)).unwrap();
         for op in decoded.ops() {
             let value = if op.particle_type == 3 || op.name == b"FAILURE" {
                 format!("{:?}", String::from_utf8_lossy(op.value))

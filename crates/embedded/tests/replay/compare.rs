@@ -1,6 +1,7 @@
 //! The comparison rules of the golden exchanges (`tests/golden/README.md`).
 
 use super::line::{End, Line};
+use crate::shown::shown_header;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message};
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, split_frame};
 
@@ -63,20 +64,8 @@ impl Row<'_> {
     }
 
     fn show(&self) -> String {
-        let h = self.message.header;
         let shown = &self.bytes[MESSAGE_HEADER_SIZE..self.bytes.len().min(MESSAGE_HEADER_SIZE + 120)];
-        format!(
-            "result {} generation {} void time {} infos {}/{}/{} index {} fields {} ops {} {shown:02x?}",
-            h.result_code,
-            h.generation,
-            h.record_ttl,
-            h.info1,
-            h.info2,
-            h.info3,
-            h.transaction_ttl,
-            h.n_fields,
-            h.n_ops
-        )
+        format!("{} {shown:02x?}", shown_header(&self.message.header))
     }
 }
 

@@ -3,20 +3,14 @@
 use pyo3::prelude::*;
 
 use super::stream::{Phase, RecordStream, Results, Source, SyncRecordStream};
-use crate::columns::Options;
 use crate::errors;
 use crate::query::ArrowStream;
 use crate::query::recordset::Recordset;
+use crate::query::to_arrow::{Asked, to_arrow};
 
 impl Results {
     /// What is left of a query as Arrow columns. The stream counts as read then.
-    fn to_arrow(
-        &self,
-        py: Python<'_>,
-        schema: Option<&Bound<'_, PyAny>>,
-        (batch_rows, sample): (i64, Option<i64>),
-        options: &Options<'_, '_>,
-    ) -> PyResult<ArrowStream> {
+    fn to_arrow(&self, py: Python<'_>, asked: &Asked<'_, '_>) -> PyResult<ArrowStream> {
         self.check(py)?;
         let refused = |text: &'static str| Err(errors::to_py(py, &aerolane::Error::client_error(text)));
         let (records, left) = {
@@ -38,7 +32,7 @@ impl Results {
                 }
             }
         };
-        let stream = Recordset::arrow(records.bind(py), schema, batch_rows, sample, options, left)?;
+        let stream = Recordset::arrow(records.bind(py), asked, left)?;
         let mut state = self.state(py);
         state.phase = Phase::Read;
         let before = std::mem::replace(&mut state.source, Source::One(None));
@@ -48,11 +42,9 @@ impl Results {
     }
 }
 
-/// Defines `to_arrow` of a class.
-macro_rules! to_arrow {
-    ($class:ident) => {
-        #[pymethods]
-        impl $class {
+macro_rules! of_results {
+    ($($class:ident)*) => {$(
+        to_arrow!(
             /// The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
             /// `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are
             /// those of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream
@@ -60,30 +52,9 @@ macro_rules! to_arrow {
             ///
             /// Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
             /// has been read or closed. Also raises the errors of `Recordset.to_arrow`.
-            #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None,
-                digest=None, generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
-            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-            fn to_arrow(
-                &self,
-                py: Python<'_>,
-                schema: Option<&Bound<'_, PyAny>>,
-                batch_rows: i64,
-                infer_schema_length: Option<i64>,
-                schema_overrides: Option<&Bound<'_, PyAny>>,
-                key: Option<&Bound<'_, PyAny>>,
-                digest: Option<&Bound<'_, PyAny>>,
-                generation: Option<String>,
-                ttl: Option<String>,
-                expiration: Option<String>,
-                misfits: Option<&str>,
-                mixed: Option<&str>,
-            ) -> PyResult<ArrowStream> {
-                let options = Options { schema_overrides, key, digest, generation, ttl, expiration, misfits, mixed };
-                self.0.to_arrow(py, schema, (batch_rows, infer_schema_length), &options)
-            }
-        }
-    };
+            $class, |slf, asked| slf.get().0.to_arrow(slf.py(), &asked)
+        );
+    )*};
 }
 
-to_arrow!(RecordStream);
-to_arrow!(SyncRecordStream);
+of_results!(RecordStream SyncRecordStream);

@@ -5,6 +5,7 @@
 //! * [`table`]: rows that are filled from answers
 //! * [`records`]: the arrays, as Python sees them
 //! * [`arrow`]: Arrow columns
+//! * [`plain`]: types without parts, by Arrow's names
 //! * [`frames`]: these as frames of other libraries
 //! * [`input`]: the other way: tables that are read
 
@@ -12,6 +13,7 @@ mod arrow;
 mod dtype;
 pub(crate) mod frames;
 mod input;
+mod plain;
 mod records;
 mod table;
 

@@ -3,7 +3,7 @@
 //! * [`statement`], [`filter`]: what is asked for
 //! * [`partitions`]: which partitions, and how far they have been read
 //! * [`recordset`]: the records, as they come
-//! * [`arrow`]: the same, as Arrow columns, which [`gather`] fills
+//! * [`arrow`]: the same, as Arrow columns, which [`gather`] fills; [`to_arrow`]: how programs ask for them
 //! * [`plan`]: which index the servers choose
 //! * [`commands`]: the calls
 //! * [`tasks`]: work that the servers do in the background
@@ -20,6 +20,7 @@ pub(crate) mod recordset;
 pub(crate) mod statement;
 pub(crate) mod stream;
 pub(crate) mod tasks;
+pub(crate) mod to_arrow;
 
 use pyo3::prelude::*;
 

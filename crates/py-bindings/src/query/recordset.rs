@@ -11,7 +11,8 @@ use super::arrow::ArrowStream;
 use super::gather::Gatherer;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
-use crate::columns::{Layout, NumpyRecords, Options, Table, Wanted};
+use super::to_arrow::{Asked, to_arrow};
+use crate::columns::{Layout, NumpyRecords, Table, Wanted};
 use crate::command::{Control, Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
@@ -223,16 +224,10 @@ impl Recordset {
     }
 
     /// The records that have not been taken, as Arrow columns. `left`: how many of them; `None`: all.
-    pub(crate) fn arrow(
-        slf: &Bound<'_, Self>,
-        schema: Option<&Bound<'_, PyAny>>,
-        batch_rows: i64,
-        sample: Option<i64>,
-        options: &Options<'_, '_>,
-        left: Option<u64>,
-    ) -> PyResult<ArrowStream> {
+    pub(crate) fn arrow(slf: &Bound<'_, Self>, asked: &Asked<'_, '_>, left: Option<u64>) -> PyResult<ArrowStream> {
         let py = slf.py();
         slf.get().core.check(py)?;
+        let Asked { schema, batch_rows, sample, ref options } = *asked;
         let wanted = Wanted::of(py, schema, options)?;
         let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
             let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
@@ -316,6 +311,18 @@ impl Recordset {
         Self::numpy(slf, dtype)?.block(slf.py(), &slf.get().core)
     }
 
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
+        self.next_blocking(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.active() { "active" } else { "over" };
+        let (namespace, set) = self.stream.name();
+        format!("<Recordset of {namespace:?}, set {set:?}, {state}>")
+    }
+}
+
+to_arrow!(
     /// The remaining records as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars and others read
     /// through the Arrow `PyCapsule` interface.
     ///
@@ -334,34 +341,5 @@ impl Recordset {
     /// await the stream or iterate over it with `async for` to get `ArrowRecords`. A batch has at most `batch_rows`
     /// records (1 to 2**24) and at most about 32 MiB. Raises `TypeError` for a column of another type, and
     /// `InvalidArgumentError` for invalid bin names.
-    #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None, digest=None,
-        generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
-    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-    fn to_arrow(
-        slf: &Bound<'_, Self>,
-        schema: Option<&Bound<'_, PyAny>>,
-        batch_rows: i64,
-        infer_schema_length: Option<i64>,
-        schema_overrides: Option<&Bound<'_, PyAny>>,
-        key: Option<&Bound<'_, PyAny>>,
-        digest: Option<&Bound<'_, PyAny>>,
-        generation: Option<String>,
-        ttl: Option<String>,
-        expiration: Option<String>,
-        misfits: Option<&str>,
-        mixed: Option<&str>,
-    ) -> PyResult<ArrowStream> {
-        let options = Options { schema_overrides, key, digest, generation, ttl, expiration, misfits, mixed };
-        Self::arrow(slf, schema, batch_rows, infer_schema_length, &options, None)
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
-        self.next_blocking(py)
-    }
-
-    fn __repr__(&self) -> String {
-        let state = if self.active() { "active" } else { "over" };
-        let (namespace, set) = self.stream.name();
-        format!("<Recordset of {namespace:?}, set {set:?}, {state}>")
-    }
-}
+    Recordset, |slf, asked| Self::arrow(slf, &asked, None)
+);

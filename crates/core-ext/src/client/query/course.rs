@@ -31,8 +31,8 @@ pub(super) struct Course {
     pub(super) asked: Vec<Asked>,
     running: usize,
     rounds: u32,
-    /// How many of the rounds were there because something had failed before them.
-    retries: u32,
+    /// How many rounds have left something to ask for again.
+    failed_rounds: u32,
     route: Option<Route>,
     started: Instant,
     pauses: RetryPauses,
@@ -97,7 +97,7 @@ impl Course {
             asked: Vec::new(),
             running: 0,
             rounds: 0,
-            retries: 0,
+            failed_rounds: 0,
             route: None,
             started: now,
             failures: Vec::new(),
@@ -285,17 +285,17 @@ impl Course {
             self.left = self.cursor.open().collect();
             return Ok(Then::More);
         }
-        self.retries += 1;
+        self.failed_rounds += 1;
         self.left.sort_unstable();
         let last = |error: &Error| self.results || !is_passing(error);
         if let Some(at) = self.failures.iter().position(last) {
             return Err(self.failures.remove(at));
         }
-        if u64::from(self.retries) >= policy::max_attempts(&self.policy.base_policy) {
+        if u64::from(self.failed_rounds) >= policy::max_attempts(&self.policy.base_policy) {
             return Err(match self.failures.pop() {
-                Some(only) if self.retries == 1 => only,
-                Some(last) => Error::ended_by(last, &gave_up(self.retries), true),
-                None => Error::max_retries_exceeded(gave_up(self.retries)),
+                Some(only) if self.failed_rounds == 1 => only,
+                Some(last) => Error::ended_by(last, &gave_up(self.failed_rounds), true),
+                None => Error::max_retries_exceeded(gave_up(self.failed_rounds)),
             });
         }
         if let Some(route) = &mut self.route {
@@ -324,8 +324,8 @@ impl Course {
     }
 }
 
-fn gave_up(attempts: u32) -> String {
-    format!("gave up after {attempts} rounds")
+fn gave_up(rounds: u32) -> String {
+    format!("gave up after {rounds} rounds")
 }
 
 /// Ends of an answer that are no failures.

@@ -294,7 +294,7 @@ impl RawRecords {
                 self.shared.cluster.request_refresh();
                 self.after(pause, Event::Go);
             }
-            Then::More => self.after(Duration::ZERO, Event::Go),
+            Then::More => return self.round(),
         }
         Ok(())
     }

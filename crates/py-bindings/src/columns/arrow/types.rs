@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 
 use super::abi::{ArrowSchema, NULLABLE};
+use crate::columns::plain::Plain;
 
 /// How deep types may be nested.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -84,29 +85,14 @@ pub(super) const KNOWN: &str = "bins become bool, int8 to int64, uint8 to uint64
 impl Kind {
     /// Of a type without parts in the C data interface.
     fn of_format(format: &str) -> Option<Self> {
-        let int = |size, signed| Self::Int { size, signed };
-        Some(match format {
-            "n" => Self::Null,
-            "b" => Self::Bool,
-            "c" => int(1, true),
-            "C" => int(1, false),
-            "s" => int(2, true),
-            "S" => int(2, false),
-            "i" | "tdD" | "tts" | "ttm" => int(4, true),
-            "I" => int(4, false),
-            "l" | "tdm" | "ttu" | "ttn" | "tDs" | "tDm" | "tDu" | "tDn" => int(8, true),
-            "L" => int(8, false),
-            "e" => Self::Float { size: 2 },
-            "f" => Self::Float { size: 4 },
-            "g" => Self::Float { size: 8 },
-            "u" => Self::Spans { text: true, wide: false },
-            "U" => Self::Spans { text: true, wide: true },
-            "z" => Self::Spans { text: false, wide: false },
-            "Z" => Self::Spans { text: false, wide: true },
-            "vu" => Self::Views { text: true },
-            "vz" => Self::Views { text: false },
-            _ if ["tss:", "tsm:", "tsu:", "tsn:"].iter().any(|unit| format.starts_with(unit)) => int(8, true),
-            _ => Self::Fixed(size_in(format.strip_prefix("w:")?)?),
+        Some(match Plain::of_format(format) {
+            Some(Plain::Null) => Self::Null,
+            Some(Plain::Bool) => Self::Bool,
+            Some(Plain::Int { size, signed }) => Self::Int { size, signed },
+            Some(Plain::Float { size }) => Self::Float { size },
+            Some(Plain::Spans { text, wide }) => Self::Spans { text, wide },
+            Some(Plain::Views { text }) => Self::Views { text },
+            None => Self::Fixed(size_in(format.strip_prefix("w:")?)?),
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::column::{KeyKind, Number, NumberKind};
 use crate::columns::arrow::abi::ArrowSchema;
+use crate::columns::plain::Plain;
 
 /// The type of a column, as far as its values have to be found.
 #[derive(Debug, Clone)]
@@ -77,8 +78,19 @@ unsafe fn text<'a>(start: *const c_char) -> Option<&'a str> {
     (text.len() <= MAX_TEXT).then_some(text)
 }
 
-const fn number(kind: NumberKind, size: u8) -> Type {
-    Type::Number(Number { kind, size, swapped: false })
+impl From<Plain> for Type {
+    fn from(plain: Plain) -> Self {
+        let number = |kind, size| Self::Number(Number { kind, size, swapped: false });
+        match plain {
+            Plain::Null => Self::Null,
+            Plain::Bool => Self::Bits,
+            Plain::Int { size, signed: true } => number(NumberKind::Int, size),
+            Plain::Int { size, signed: false } => number(NumberKind::Uint, size),
+            Plain::Float { size } => number(NumberKind::Float, size),
+            Plain::Spans { text, wide } => Self::Spans { text, wide },
+            Plain::Views { text } => Self::Views { text },
+        }
+    }
 }
 
 /// The children of a schema.
@@ -152,7 +164,9 @@ impl Type {
     /// # Safety
     /// `schema` was not released.
     unsafe fn read(schema: &ArrowSchema, format: &str, depth: usize) -> Result<Self, String> {
-        use NumberKind::{Float, Int, Uint};
+        if let Some(plain) = Plain::of_format(format) {
+            return Ok(plain.into());
+        }
         let nested = || {
             // SAFETY: promised by the caller.
             let fields = unsafe { children(schema)?.into_iter().map(|child| Field::at_depth(child, depth + 1)) };
@@ -164,25 +178,6 @@ impl Type {
         };
         let malformed = || format!("the type '{format}' of the schema is malformed");
         Ok(match format {
-            "n" => Self::Null,
-            "b" => Self::Bits,
-            "c" => number(Int, 1),
-            "C" => number(Uint, 1),
-            "s" => number(Int, 2),
-            "S" => number(Uint, 2),
-            "i" | "tdD" | "tts" | "ttm" => number(Int, 4),
-            "I" => number(Uint, 4),
-            "l" | "tdm" | "ttu" | "ttn" | "tDs" | "tDm" | "tDu" | "tDn" => number(Int, 8),
-            "L" => number(Uint, 8),
-            "e" => number(Float, 2),
-            "f" => number(Float, 4),
-            "g" => number(Float, 8),
-            "u" => Self::Spans { text: true, wide: false },
-            "U" => Self::Spans { text: true, wide: true },
-            "z" => Self::Spans { text: false, wide: false },
-            "Z" => Self::Spans { text: false, wide: true },
-            "vu" => Self::Views { text: true },
-            "vz" => Self::Views { text: false },
             "+l" => Self::List { wide: false, item: only()? },
             "+L" => Self::List { wide: true, item: only()? },
             "+vl" => Self::ListViews { wide: false, item: only()? },
@@ -204,8 +199,6 @@ impl Type {
                     Self::Blobs(size.parse().ok().filter(|size| *size > 0).ok_or_else(malformed)?)
                 } else if let Some(size) = format.strip_prefix("+w:") {
                     Self::FixedList { size: size.parse().map_err(|_| malformed())?, item: only()? }
-                } else if ["tss:", "tsm:", "tsu:", "tsn:"].iter().any(|unit| format.starts_with(unit)) {
-                    number(Int, 8)
                 } else {
                     Self::Refused(refusal(format))
                 }
