@@ -17,14 +17,18 @@ mod on_aerolane {
 mod items_on_core {
     use aerospike_core as client;
 
-    include!("one_line/items.rs");
+    include!("one_line/items/names.rs");
+    include!("one_line/items/root_types.rs");
+    include!("one_line/items/module_types.rs");
 }
 
 #[allow(dead_code, unused_imports, unused_variables, clippy::all, clippy::pedantic)]
 mod items_on_aerolane {
     use aerolane as client;
 
-    include!("one_line/items.rs");
+    include!("one_line/items/names.rs");
+    include!("one_line/items/root_types.rs");
+    include!("one_line/items/module_types.rs");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
