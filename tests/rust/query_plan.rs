@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use crate::common::{Patient, Target, policy};
 use aerolane::expressions::bool_val;
 use aerolane::raw::{Cursor, RawClient, RawQuery};
+use aerolane::sync::Mutex;
 use aerolane::{
     Bins, ClientConfig, CollectionIndexType, Error, ErrorKind, IndexType, PartitionFilter, QueryPlan, QueryPolicy,
     QuerySelection, ResultCode, Statement, SyncClient, WritePolicy, as_bin, query_where,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field};
-use parking_lot::Mutex;
 
 const AEL: &str = "$.age > 17 and $.age <= 30";
 

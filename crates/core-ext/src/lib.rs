@@ -66,6 +66,8 @@ pub mod driver;
 #[doc(hidden)]
 pub mod lane;
 #[doc(hidden)]
+pub mod sync;
+#[doc(hidden)]
 pub mod topology;
 
 pub use aerolane_wire::message::query_where;

@@ -54,6 +54,7 @@ mod index;
 mod info;
 mod instance;
 mod key;
+mod lock;
 mod logging;
 mod metrics;
 mod operation;

@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use aerolane::sync::{Mutex, MutexGuard};
 use log::{Level, LevelFilter, Log, Metadata, Record};
-use parking_lot::Mutex;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,6 +25,8 @@ const IDLE: Duration = Duration::from_millis(500);
 /// A record that cannot be put in line within this time is dropped: in a process that was forked while another thread held
 /// the lock, nobody releases it.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a thread sleeps between two tries to get the lock.
+const TRY_AGAIN: Duration = Duration::from_micros(50);
 
 /// A record on its way to Python.
 struct Entry {
@@ -35,8 +37,11 @@ struct Entry {
     line: u32,
 }
 
+/// The number of forks, and the side where records go in.
+type Line = (u32, SyncSender<Entry>);
+
 /// The line of the process with this number of forks, while its thread runs.
-static LINE: Mutex<Option<(u32, SyncSender<Entry>)>> = Mutex::new(None);
+static LINE: Mutex<Option<Line>> = Mutex::new(None);
 /// Records that found no place in line.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
@@ -78,9 +83,20 @@ const fn number(level: Level) -> u8 {
     }
 }
 
+/// The lock of the line, unless it is not to be had.
+fn line() -> Option<MutexGuard<'static, Option<Line>>> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match LINE.try_lock() {
+            None if Instant::now() < deadline => std::thread::sleep(TRY_AGAIN),
+            lock => return lock,
+        }
+    }
+}
+
 /// Puts a record in line, and has a thread that takes it. False: there is no room.
 fn put(mut entry: Entry) -> bool {
-    let Some(mut line) = LINE.try_lock_for(PATIENCE) else { return false };
+    let Some(mut line) = line() else { return false };
     let forks = fork::forks();
     if let Some((of, sender)) = &*line
         && *of == forks

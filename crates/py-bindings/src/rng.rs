@@ -1,6 +1,6 @@
 //! A fast random number generator, for benchmarks.
 
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;

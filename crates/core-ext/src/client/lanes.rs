@@ -16,8 +16,8 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
+use crate::sync::Mutex;
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use mine::ByThread;

@@ -14,9 +14,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::sync::Mutex;
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
-use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempt, Attempts, Next, Subject};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 /// A driver that runs so much too late counts: the program kept the thread for itself.
 const COUNTED: Duration = Duration::from_millis(100);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use crate::sync::{Condvar, Mutex};
 
 use super::snapshot::ClusterMetrics;
 use crate::error::{Error, Result};
@@ -218,7 +218,9 @@ impl<M: Snapshot> MetricsExport<M> {
             return true;
         }
         while state.exporting || state.pushed.is_some() {
-            if self.0.changed.wait_until(&mut state, deadline).timed_out() {
+            let timed_out;
+            (state, timed_out) = self.0.changed.wait_until(state, deadline);
+            if timed_out {
                 return false;
             }
         }
@@ -275,25 +277,22 @@ impl<M: Snapshot> Exports<M> {
                 return None;
             }
             match state.due {
-                None => shared.changed.wait(&mut state),
+                None => state = shared.changed.wait(state),
                 Some((at, interval)) if at <= Instant::now() => {
                     // From now on, and not from when it was due: what was missed is not made up for.
                     state.due = Some((later(Instant::now(), interval), interval));
                     if state.health.allows() {
                         state.exporting = true;
-                        let metrics = MutexGuard::unlocked(&mut state, || (shared.source)());
-                        let Some(metrics) = metrics else {
-                            state.exporting = false;
+                        drop(state);
+                        let Some(metrics) = (shared.source)() else {
+                            shared.state.lock().exporting = false;
                             shared.changed.notify_all();
                             return None;
                         };
-                        drop(state);
                         return Some(self.marked(metrics));
                     }
                 }
-                Some((at, _)) => {
-                    shared.changed.wait_until(&mut state, at);
-                }
+                Some((at, _)) => (state, _) = shared.changed.wait_until(state, at),
             }
         }
     }

@@ -59,13 +59,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use crate::sync::Mutex;
 pub use aerospike_core::Sampler;
 pub use aerospike_core::metrics::node_metrics::Counters;
 pub use aerospike_core::metrics::{
     COMMAND_TYPE_COUNT, CommandType, DEFAULT_LATENCY_COLUMNS, DEFAULT_LATENCY_SHIFT, Labels, LatencyUnit,
     MICROS_LATENCY_COLUMNS, MILLIS_LATENCY_COLUMNS, MetricsPolicy, PoolGauges,
 };
-use parking_lot::Mutex;
 
 use answers::Answers;
 pub(crate) use answers::{AnswerCounter, KINDS};

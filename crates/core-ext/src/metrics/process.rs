@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 /// Tells how much of the processor the process has used since it was asked last.
 #[derive(Debug)]

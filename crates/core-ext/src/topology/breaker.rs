@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::sync::Mutex;
 use aerospike_core::ResultCode;
-use parking_lot::Mutex;
 
 use super::outage::Outage;
 use crate::error::Error;

@@ -7,9 +7,9 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use crate::sync::Mutex;
 use aerolane_wire::digest::{Digest, partition_id};
 use aerospike_core::BatchPolicy;
-use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use crate::sync::{Condvar, Mutex};
 use aerolane_wire::digest::Digest;
-use parking_lot::{Condvar, Mutex};
 
 use super::core::Tag;
 use super::delivery::{Delivery, Written};
@@ -87,9 +87,11 @@ impl<K> Cell<K> {
             waiting.threads += 1;
             while self.delivery.get().is_none() {
                 match deadline {
-                    None => self.came.wait(&mut waiting),
+                    None => waiting = self.came.wait(waiting),
                     Some(deadline) => {
-                        if self.came.wait_until(&mut waiting, deadline).timed_out() {
+                        let timed_out;
+                        (waiting, timed_out) = self.came.wait_until(waiting, deadline);
+                        if timed_out {
                             break;
                         }
                     }

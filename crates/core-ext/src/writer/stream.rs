@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use crate::sync::Mutex;
 use futures_core::Stream;
-use parking_lot::Mutex;
 
 use super::driver::{Inner, WriterKey};
 use super::outcome::{CellRef, Outcome};

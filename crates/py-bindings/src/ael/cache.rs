@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use aerolane::ael::{Param, Version};
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::prelude::*;
 
 use crate::expression::FilterExpression;

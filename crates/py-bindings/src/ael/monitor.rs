@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::lock::LockAttached;
 use aerolane::ael::listed::Listed;
-use parking_lot::{Condvar, Mutex};
+use aerolane::sync::{Condvar, Mutex};
 use pyo3::exceptions::{PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use tokio::task::AbortHandle;
 
 use super::index::{Index, IndexContext};
@@ -97,7 +97,9 @@ impl IndexesMonitor {
             let ready = py.detach(|| {
                 let mut state = self.shared.state.lock();
                 while !state.is_ready() && state.task.is_some() {
-                    if self.shared.came.wait_until(&mut state, look_again).timed_out() {
+                    let timed_out;
+                    (state, timed_out) = self.shared.came.wait_until(state, look_again);
+                    if timed_out {
                         break;
                     }
                 }

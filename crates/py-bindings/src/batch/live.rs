@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use aerolane::Error;
 use aerolane::raw::{RawClient, RawOutcome};
+use aerolane::sync::Mutex;
 use aerospike_core::BatchPolicy;
-use parking_lot::Mutex;
 use pyo3::prelude::*;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;

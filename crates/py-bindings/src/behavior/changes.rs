@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::lock::LockAttached;
+use aerolane::sync::Mutex;
 use aerolane_config::{BehaviorChanges, DEFAULT, Problem, Settings as Values};
-use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
 use super::resolved::{Patch, Resolved};
 use super::{Behavior, predefined, registry};

@@ -1,6 +1,6 @@
 //! `stream()` of builders for asyncio: what can be awaited, and also entered.
 
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::intern;
 use pyo3::prelude::*;

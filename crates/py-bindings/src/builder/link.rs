@@ -7,9 +7,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-use parking_lot::{Mutex, MutexGuard};
+use crate::lock::LockAttached;
+use aerolane::sync::{Mutex, MutexGuard};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
 use super::chain::Chain;
 use super::context::Context;

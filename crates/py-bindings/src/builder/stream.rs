@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use crate::lock::LockAttached;
 use aerolane::Error;
 use aerolane::batch::FailureSummary;
+use aerolane::sync::Mutex;
 use aerospike_core::QueryPolicy;
-use parking_lot::Mutex;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use super::answers::Answers;
@@ -118,7 +118,7 @@ impl Results {
         Self(Mutex::new(State { source, phase: Phase::Open, first_chunk: true }))
     }
 
-    pub(super) fn state(&self, py: Python<'_>) -> parking_lot::MutexGuard<'_, State> {
+    pub(super) fn state(&self, py: Python<'_>) -> aerolane::sync::MutexGuard<'_, State> {
         self.0.lock_py_attached(py)
     }
 

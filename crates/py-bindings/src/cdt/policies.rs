@@ -1,7 +1,7 @@
 //! The policies of operations on lists, maps, blobs and HLLs.
 
+use aerolane::sync::Mutex;
 use aerolane_wire::msgpack::order::PERSIST_INDEX;
-use parking_lot::Mutex;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyType;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use aerolane::ClientConfig;
 use aerolane::raw::RawClient;
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::prelude::*;
 
 use crate::core::ClientCore;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use aerolane::sync::Mutex;
 use aerolane_config::{Config, MAX_BYTES, Problem, parse};
-use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use super::LOG;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::{Duration, Instant};
 
+use aerolane::sync::Mutex;
 use aerolane_config::{Metrics, System};
-use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use super::AtConnect;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::lock::LockAttached;
 use aerolane::ael::Version;
+use aerolane::sync::Mutex;
 use aerospike_core::expressions::Expression;
 use aerospike_core::operations::CdtContext;
 use aerospike_core::{CollectionIndexType, IndexType};
-use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyString;
 
 use super::{Names, On, bin, creating, drop_index};

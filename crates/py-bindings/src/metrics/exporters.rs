@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::lock::LockAttached;
 use aerolane::metrics::{ClusterMetrics as Snapshot, Exports, MetricsExport, MetricsWriter};
+use aerolane::sync::Mutex;
 use aerolane_config::{Exporter, Metrics};
-use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::{MutexExt, PyOnceLock};
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyModule, PyTuple};
 
 use super::snapshot::ClusterMetrics;

@@ -1,10 +1,10 @@
 //! `MetricsWriter`: snapshots as lines of a file.
 
+use crate::lock::LockAttached;
 use aerolane::metrics as core;
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
 use super::snapshot::ClusterMetrics;
 use crate::errors;

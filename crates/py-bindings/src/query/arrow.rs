@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use aerolane::sync::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

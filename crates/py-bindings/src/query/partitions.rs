@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aerolane::raw::{Cursor, PartitionPlace};
+use aerolane::sync::Mutex;
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, partition_id};
-use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

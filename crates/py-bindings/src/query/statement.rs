@@ -2,8 +2,8 @@
 
 use aerolane::raw::RawQuery;
 use aerolane::raw::command::check::{MAX_NAMESPACE, MAX_SET};
+use aerolane::sync::Mutex;
 use aerolane_wire::message::{field, info1};
-use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};

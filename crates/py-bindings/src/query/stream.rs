@@ -4,9 +4,9 @@ use std::task::{Poll, Waker};
 
 use aerolane::Error;
 use aerolane::raw::{Cursor, RawRecords};
+use aerolane::sync::Mutex;
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageReader, field};
-use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::key::Key;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerolane::ClientConfig;
 use aerolane::raw::cluster::Cluster;
+use aerolane::sync::RwLock;
 use arc_swap::ArcSwap;
-use parking_lot::RwLock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

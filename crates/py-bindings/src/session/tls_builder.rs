@@ -1,7 +1,7 @@
 //! `TlsBuilder`: how connections are encrypted, said step by step.
 
+use crate::lock::LockAttached;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// How connections are encrypted: `definition.with_tls_config_of().ca_file("ca.pem").done()`, for code written for the first
@@ -12,12 +12,12 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 pub(crate) struct TlsBuilder {
     definition: Py<PyAny>,
     /// What `with_tls_config` is called with.
-    said: parking_lot::Mutex<Vec<(&'static str, Py<PyAny>)>>,
+    said: aerolane::sync::Mutex<Vec<(&'static str, Py<PyAny>)>>,
 }
 
 impl TlsBuilder {
     pub(super) fn of(definition: Py<PyAny>) -> Self {
-        Self { definition, said: parking_lot::Mutex::default() }
+        Self { definition, said: aerolane::sync::Mutex::default() }
     }
 
     fn say<'py>(slf: Bound<'py, Self>, name: &'static str, value: Bound<'py, PyAny>) -> Bound<'py, Self> {

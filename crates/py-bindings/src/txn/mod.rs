@@ -12,8 +12,8 @@ pub(crate) mod retry;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aerolane::sync::Mutex;
 use aerospike_core as core;
-use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::lock::LockAttached;
 use aerolane::metrics::{Exports, MetricsExport};
+use aerolane::sync::Mutex;
 use aerolane::writer::{RawWriter, WriterMetrics};
-use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 
 use super::key::WrittenKey;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use crate::sync::Mutex;
 use aerolane_wire::proto::{self, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
-use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
+use crate::sync::Mutex;
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::Message;
 use aerospike_core::{ResultCode, Txn};
-use parking_lot::Mutex;
 
 use super::RecordId;
 use super::frame::version_of;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::sync::Mutex;
 use aerolane_wire::digest::Digest;
 use aerospike_core::BatchPolicy;
-use parking_lot::Mutex;
 
 use super::frame::{TxnFields, batch_with_fields, version_in, with_fields_and_set};
 use super::ledger::{Ledger, Pending};

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::sync::{Mutex, MutexGuard};
 use aerolane_wire::WireError;
 use aerolane_wire::proto::FrameType;
-use parking_lot::{Mutex, MutexGuard};
 
 use super::connection::{Broken, Connection, Tally};
 use super::interrupt::SLICE;

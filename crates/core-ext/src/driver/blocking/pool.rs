@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex};
 
 use super::connection::{Connection, Tally};
 use super::interrupt::{Interrupt, SLICE};
@@ -254,9 +254,11 @@ impl Pool {
                 deadline
             };
             match until {
-                None => waiter.given.wait(&mut grant),
+                None => grant = waiter.given.wait(grant),
                 Some(until) => {
-                    if waiter.given.wait_until(&mut grant, until).timed_out() {
+                    let timed_out;
+                    (grant, timed_out) = waiter.given.wait_until(grant, until);
+                    if timed_out {
                         if deadline.is_some_and(|deadline| until >= deadline) {
                             break;
                         }

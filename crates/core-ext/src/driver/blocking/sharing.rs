@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 /// With fewer calls in flight a connection for each costs less in any case; a mixture of both costs most (decision 0014).
 pub(super) const SHARE_FROM: usize = 10;

@@ -85,7 +85,7 @@ mod listed {
     use std::thread::{self, Thread};
     use std::time::Duration;
 
-    use parking_lot::Mutex;
+    use crate::sync::Mutex;
 
     use super::{Places, Seen, bit};
 
@@ -139,7 +139,7 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use parking_lot::Mutex;
+    use crate::sync::Mutex;
 
     use super::Places;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aerolane::batch::FailureSummary;
+use aerolane::sync::Mutex;
 use aerolane::writer::OutcomeSink;
 use aerolane::{Error, Outcome};
 use aerolane_wire::particle::particle_type;
-use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::super::key::WrittenKey;
