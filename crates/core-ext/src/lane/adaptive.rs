@@ -38,9 +38,11 @@ const BACK_OFF: u64 = 8 * MS;
 const COARSE: u64 = 2 * BACK_OFF;
 /// Longest wait between probes.
 const MOST_BACK_OFF: u64 = 512 * MS;
-/// Longest wait between narrowing probes while each request has its connection for itself: there nothing else shows that
+/// Longest wait between narrowing probes while each request has its connection for itself: there little else shows that
 /// the server has become faster.
-const MOST_BACK_OFF_ALONE: u64 = 64 * MS;
+const MOST_BACK_OFF_ALONE: u64 = 256 * MS;
+/// Requests that take less than this share of what they took when a narrowing probe was rejected say so at once.
+const QUICKER: f64 = 0.9;
 /// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
 /// a busy machine takes for a gain may be none, and a wide width hides it.
 const HOME: u64 = 512 * MS;
@@ -119,6 +121,8 @@ pub(super) struct Adaptive {
     round_trip: Option<u64>,
     /// The shortest mean gap since the search began, in microseconds: what a request takes while none waits for a processor.
     service: f64,
+    /// What a request took, in microseconds, when a narrowing probe was rejected while each had its connection for itself.
+    rejected: Option<f64>,
     /// Nanoseconds between two answers of a busy connection, of late; 0 while none came.
     gap: f64,
     depth: usize,
@@ -160,6 +164,7 @@ impl Adaptive {
             interval: 0.0,
             round_trip: None,
             service: 0.0,
+            rejected: None,
             gap: 0.0,
             depth: FIRST_DEPTH,
         }
@@ -489,6 +494,11 @@ impl Adaptive {
         } else {
             self.base = Some(latest);
         }
+        if latest.are_alone(self.width) && self.rejected.is_some_and(|rejected| latest.wait < QUICKER * rejected) {
+            self.rejected = None;
+            self.down = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
+            self.direction = Direction::Down;
+        }
         self.reference = latest;
         self.reference_answers = self.epoch.answers;
         if self.pairs.count > 0 {
@@ -667,19 +677,23 @@ impl Adaptive {
     fn reject(&mut self, reading: &Reading) {
         let now = reading.now;
         let took = now.saturating_sub(self.pairs.began);
-        let alone = self.reference.requests < 2.0 * self.from as f64;
-        let (schedule, cap) = match self.direction {
-            Direction::Up => (&mut self.up, MOST_BACK_OFF),
-            Direction::Down if alone => (&mut self.down, MOST_BACK_OFF_ALONE),
-            Direction::Down => (&mut self.down, MOST_BACK_OFF),
+        let alone = self.direction == Direction::Down && self.reference.are_alone(self.from);
+        // Short trials take a tenth of the time at most; those longer than a tenth of the longest wait take more. Where no
+        // request waits for another, those of a trial are the slowest of all: a fiftieth then.
+        let (times, most) = if alone { (50, MOST_BACK_OFF_ALONE) } else { (12, MOST_BACK_OFF) };
+        if self.direction == Direction::Down {
+            self.rejected = alone.then_some(self.reference.wait);
+        }
+        let schedule = match self.direction {
+            Direction::Up => &mut self.up,
+            Direction::Down => &mut self.down,
         };
         if schedule.streak > 0 {
             schedule.streak = 0;
             schedule.due = later(now, BACK_OFF / 2);
         } else {
-            // Short trials take a tenth of the time at most; those longer than a tenth of the longest wait take more.
-            schedule.due = later(now, schedule.back_off.max((12 * took).min(cap)));
-            schedule.back_off = (2 * schedule.back_off).min(cap);
+            schedule.due = later(now, schedule.back_off.max((times * took).min(most)));
+            schedule.back_off = (2 * schedule.back_off).min(most);
         }
         self.direction = self.direction.other();
         self.pairs = Pairs::default();

@@ -150,6 +150,11 @@ impl Sums {
         (self.cost / before.cost).powi(2)
     }
 
+    /// Whether requests on so many connections had one each, more or less.
+    pub(super) const fn are_alone(&self, width: usize) -> bool {
+        self.requests < 2.0 * width as f64
+    }
+
     /// The part of its time that a request waited for others on its connection: a bound of what more connections can gain.
     pub(super) fn shared(&self) -> f64 {
         if self.alone > 0.0 { (1.0 - self.alone / self.wait).max(0.0) } else { 1.0 }
