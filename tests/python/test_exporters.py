@@ -479,11 +479,12 @@ def test_a_program_can_end_without_closing(where, mode):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_exports_nothing(connect, where):
     cluster, kept = connect(export_interval=timedelta(milliseconds=1)), Kept()
+    cluster.add_exporter(kept)
     # Many, so that some of their threads are taking or releasing a lock when the process is forked.
     for _ in range(20):
-        cluster.add_exporter(kept)
+        cluster.add_exporter(Failing(None))
     eventually(lambda: kept.got)
-    for _ in range(5):
+    for _ in range(20):
         child = os.fork()
         if child == 0:
             status = 1
