@@ -5,6 +5,14 @@ use crate::{code, geo};
 use aerolane_wire::particle::particle_type as t;
 use std::borrow::Cow;
 
+/// Whether values of this type can be stored.
+pub(crate) const fn is_type(kind: u8) -> bool {
+    matches!(
+        kind,
+        t::INTEGER | t::FLOAT | t::STRING | t::BLOB | 7..=12 | 16 | t::BOOL | t::HLL | t::MAP | t::LIST | t::GEOJSON
+    )
+}
+
 /// The value to be stored for a particle from outside. The error is a result code.
 pub(crate) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
     match kind {

@@ -179,7 +179,7 @@ fn range(selection: &Selection<'_, '_>, of_indexes: bool, reverse: bool) -> Resu
                 false => told(run),
             }
         }
-        Chosen::Values(_) | Chosen::Keys { .. } => Err(code::NOT_APPLICABLE),
+        Chosen::Values { .. } | Chosen::Keys { .. } => Err(code::NOT_APPLICABLE),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Particle;
 use super::order::{selected, sort, sorted_by};
+use super::search::{Wanted, search};
 use super::select::Run;
 use crate::code;
 use crate::value::compare;
@@ -140,7 +141,37 @@ impl<'a> Collection<'a> {
         if self.is_ordered_list() {
             return self.values.partition_point(|v| compare(v, value).is_lt());
         }
+        if self.has_value_index() {
+            return self.find_in(&self.ranking(), value, Wanted::First).0;
+        }
         self.values.iter().filter(|v| compare(v, value).is_lt()).count()
+    }
+
+    /// Looks for a value in the ranking of a map that has its values in order at hand.
+    fn find_in(&self, ranking: &[usize], value: &[u8], wanted: Wanted) -> (usize, bool) {
+        search(self.len(), wanted, |rank| ranking[rank], |at| compare(value, &self.values[at]))
+    }
+
+    /// The ranks of the values that equal this one, of which the ranking is given.
+    pub(super) fn equal_to(&self, ranking: &[usize], value: &[u8]) -> Run {
+        if self.has_value_index() {
+            let (start, found) = self.find_in(ranking, value, Wanted::First);
+            let end = if found { self.find_in(ranking, value, Wanted::BehindLast).0 } else { start };
+            return Run::between(start, end);
+        }
+        let rank = |before: &dyn Fn(&[u8]) -> bool| ranking.partition_point(|at| before(&self.values[*at]));
+        Run::between(rank(&|v| compare(v, value).is_lt()), rank(&|v| compare(v, value).is_le()))
+    }
+
+    /// The places of the elements that are among these values. The server looks for each element among the values where it has no
+    /// order of the elements; `None`: it has one.
+    pub(super) fn among(&self, values: &[&[u8]]) -> Option<Vec<usize>> {
+        if self.is_ordered_list() || self.has_value_index() {
+            return None;
+        }
+        let values = sorted_by(values.to_vec(), |a, b| compare(a, b));
+        let is_among = |element: &[u8]| search(values.len(), Wanted::Any, |at| at, |at| compare(element, values[at])).1;
+        Some((0..self.len()).filter(|at| is_among(&self.values[*at])).collect())
     }
 
     /// How many keys are less than this one: where it is, or would be.

@@ -33,6 +33,7 @@ mod number;
 mod op;
 mod order;
 mod pick;
+mod search;
 mod select;
 
 pub(crate) use order::sorted_by;

@@ -91,8 +91,14 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         }
         list::GET_BY_VALUE | list::REMOVE_BY_VALUE | map::GET_BY_VALUE | map::REMOVE_BY_VALUE => {
             let value = op.arg(1)?;
-            let found = of.values.iter().position(|v| compare(v, value).is_eq());
-            Chosen::Rank(found, of.rank_of(value))
+            if of.has_value_index() {
+                let ranking = of.ranking();
+                let run = of.equal_to(&ranking, value);
+                Chosen::Rank((run.count > 0).then(|| ranking[run.start]), run.start)
+            } else {
+                let found = of.values.iter().position(|v| compare(v, value).is_eq());
+                Chosen::Rank(found, of.rank_of(value))
+            }
         }
         map::GET_BY_KEY | map::REMOVE_BY_KEY => Chosen::Index(of.find_key(op.arg(1)?)),
         list::GET_ALL_BY_VALUE | list::REMOVE_ALL_BY_VALUE | map::GET_ALL_BY_VALUE | map::REMOVE_ALL_BY_VALUE => {
@@ -133,11 +139,8 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
             let values = elements(op.arg(1)?)?;
             refuse_deadly(of, word, values.is_empty())?;
             let ranking = of.ranking();
-            let rank = |before: &dyn Fn(&[u8]) -> bool| ranking.partition_point(|at| before(&of.values[*at]));
-            let runs = values
-                .iter()
-                .map(|value| Run::between(rank(&|v| compare(v, value).is_lt()), rank(&|v| compare(v, value).is_le())));
-            Chosen::Values(runs.collect())
+            let runs = values.iter().map(|value| of.equal_to(&ranking, value)).collect();
+            Chosen::Values { runs, found: of.among(&values) }
         }
         map::GET_BY_KEY_LIST | map::REMOVE_BY_KEY_LIST => {
             let keys = elements(op.arg(1)?)?;
@@ -179,6 +182,9 @@ const fn most_arguments(number: u64) -> usize {
 
 /// All elements with this value: a run of ranks, as equal ones stand together.
 fn by_value(of: &Collection<'_>, value: &[u8]) -> Chosen {
+    if of.has_value_index() {
+        return Chosen::Ranks { run: of.equal_to(&of.ranking(), value), by_value: true };
+    }
     let start = of.rank_of(value);
     let equal = of.values.iter().filter(|v| compare(v, value).is_eq()).count();
     Chosen::Ranks { run: Run { start, count: equal }, by_value: true }

@@ -76,8 +76,9 @@ pub(super) enum Chosen {
     Indexes { run: Run, scanned: bool },
     /// A run of ranks; by a value or two values, or by ranks.
     Ranks { run: Run, by_value: bool },
-    /// The runs of ranks of some values, in the order in which they were asked for.
-    Values(Vec<Run>),
+    /// The runs of ranks of some values, in the order in which they were asked for; where the elements have no order, also the
+    /// places of those that are among the values.
+    Values { runs: Vec<Run>, found: Option<Vec<usize>> },
     /// The indexes of some keys, in the order in which they were asked for.
     Keys { found: Vec<usize>, any: bool },
 }
@@ -134,7 +135,7 @@ impl<'c, 'a> Selection<'c, 'a> {
     fn is_whole(&self) -> bool {
         self.inverted
             && match &self.chosen {
-                Chosen::Values(runs) => runs.is_empty(),
+                Chosen::Values { runs, .. } => runs.is_empty(),
                 Chosen::Keys { any, .. } => !any,
                 Chosen::Ranks { run, by_value } => {
                     self.is_map() && *by_value && run.count == 0 && !self.of.has_value_index()
@@ -154,7 +155,7 @@ impl<'c, 'a> Selection<'c, 'a> {
                     run.count
                 }
             }
-            Chosen::Values(_) | Chosen::Keys { .. } => self.places().len(),
+            Chosen::Values { .. } | Chosen::Keys { .. } => self.places().len(),
         }
     }
 
@@ -179,7 +180,8 @@ impl<'c, 'a> Selection<'c, 'a> {
             Chosen::Indexes { run, .. } => run.iter().for_each(|at| chosen[at] = true),
             Chosen::Ranks { run, by_value: false } => self.of.by_ranks(*run).iter().for_each(|at| chosen[*at] = true),
             Chosen::Ranks { run, .. } => self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true),
-            Chosen::Values(runs) => {
+            Chosen::Values { found: Some(found), .. } => found.iter().for_each(|at| chosen[*at] = true),
+            Chosen::Values { runs, .. } => {
                 for run in runs {
                     self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true);
                 }
@@ -195,7 +197,7 @@ impl<'c, 'a> Selection<'c, 'a> {
             Chosen::Ranks { run, by_value } if !self.inverted && (!by_value || self.of.has_value_index()) => {
                 self.of.by_ranks(*run)
             }
-            Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => {
+            Chosen::Values { runs, .. } if self.of.is_ordered_list() && !self.inverted => {
                 runs.iter().flat_map(|run| run.iter()).collect()
             }
             _ => self.places(),
@@ -217,12 +219,12 @@ impl<'c, 'a> Selection<'c, 'a> {
             }
             Chosen::Indexes { run, .. } => joined(n, &run.segments(n, self.inverted), reverse),
             // The one pair of a map is told as often as it was asked for.
-            Chosen::Values(runs) if self.is_map() && n == 1 && !self.inverted => joined(n, runs, reverse),
+            Chosen::Values { runs, .. } if self.is_map() && n == 1 && !self.inverted => joined(n, runs, reverse),
             Chosen::Ranks { .. } if self.is_map() => each(self.value_places()),
-            Chosen::Values(runs) if self.of.has_value_index() && !self.inverted => {
+            Chosen::Values { runs, .. } if self.of.has_value_index() && !self.inverted => {
                 each(runs.iter().flat_map(|run| &self.ranking()[run.iter()]).copied().collect())
             }
-            Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => joined(n, runs, reverse),
+            Chosen::Values { runs, .. } if self.of.is_ordered_list() && !self.inverted => joined(n, runs, reverse),
             Chosen::Keys { found, .. } if !self.inverted => each(self.asked(found.clone())),
             Chosen::Keys { .. } if !self.of.is_ordered_map() => joined(n, &runs_of(&self.places()), reverse),
             _ => each(self.places()),
@@ -244,7 +246,7 @@ impl<'c, 'a> Selection<'c, 'a> {
                 joined(n, &[Run::between(0, run.start), Run::between(run.end(), n)], reverse)
             }
             Chosen::Ranks { run, .. } => joined(n, &run.segments(n, self.inverted), reverse),
-            Chosen::Values(runs) if self.inverted && !self.of.has_value_index() => {
+            Chosen::Values { runs, .. } if self.inverted && !self.of.has_value_index() => {
                 let mut left = vec![true; n];
                 for run in runs {
                     left[run.iter()].fill(false);
@@ -252,8 +254,8 @@ impl<'c, 'a> Selection<'c, 'a> {
                 let left: Vec<usize> = (0..n).filter(|rank| left[*rank]).collect();
                 joined(n, &runs_of(&left), reverse)
             }
-            Chosen::Values(runs) if self.of.has_value_index() && !self.inverted => joined(n, runs, reverse),
-            Chosen::Values(runs) if !self.inverted => {
+            Chosen::Values { runs, .. } if self.of.has_value_index() && !self.inverted => joined(n, runs, reverse),
+            Chosen::Values { runs, .. } if !self.inverted => {
                 let ranks = self.asked(runs.iter().flat_map(|run| run.iter()).collect());
                 if reverse { ranks.into_iter().map(|rank| n - 1 - rank).collect() } else { ranks }
             }

@@ -375,3 +375,31 @@ fn odd_operations_on_odd_values() {
     }
     assert!(answers > 1000 && changes > 1000, "{answers} {changes}");
 }
+
+/// Bytes from hexadecimal digits, as random requests are shown.
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn nan_in_a_list_is_among_values_of_which_one_is_a_float() {
+    // -0.0, nil, NaN, -2^31 and an empty map; the values are 9, -1e300, true and a point.
+    let list = bytes("95cb8000000000000000c0cb7ff8000000000000d28000000080");
+    let values = "94\
+        09cbfe37e43c8800759cc3d927177b2274797065223a22506f696e74222c22636f6f7264696e61746573223a5b31302c31305d7d";
+    let remove = bytes(&format!("932402{values}"));
+    let Modified { answer, value } = modify(&remove, Some((LIST, &list)), MAX_SIZE).unwrap();
+    assert_eq!(answer, Some((LIST, vec![0x91, 2])), "the index from the end");
+    assert_eq!(value, Some((LIST, bytes("94cb8000000000000000c0d28000000080"))));
+}
+
+#[test]
+fn a_wildcard_in_the_order_of_values_ends_where_the_first_pair_is() {
+    // A map with a persisted index, in the order of keys and values: -1: 8, "": [9, nil, true, true], "B": 8, "a": blob, "ab": true.
+    let pairs = "ff08a1039409c0c3c3a2034208a20361a304ffffa3036162c3";
+    let map = bytes(&format!("86c70013c0{pairs}"));
+    let read = |word: i64| read(&op(102, &[&int(word), &bytes("d4ff00")]), Some((MAP, &map))).unwrap().unwrap();
+    // The pair with the least value is not found: the search begins in the middle, and meets the first pair before.
+    assert_eq!(read(5), (INTEGER, 4_i64.to_be_bytes().to_vec()));
+    assert_eq!(read(3), (LIST, bytes("9401020304")));
+}

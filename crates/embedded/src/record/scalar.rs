@@ -2,14 +2,14 @@
 
 use super::bin_set::BinSet;
 use crate::code;
-use crate::particle::checked;
+use crate::particle::{checked, is_type};
 use aerolane_wire::message::Op;
 use aerolane_wire::particle::particle_type as t;
 use std::borrow::Cow;
 
 /// Adds to a number; a bin that is missing gets the value.
 pub(super) fn incr<'a>(bins: &mut BinSet<'a>, op: &Op<'a>) -> Result<(), u8> {
-    if op.particle_type == t::NIL {
+    if !is_type(op.particle_type) {
         return Err(code::PARAMETER);
     }
     let Some(bin) = bins.get(op.name) else {
@@ -44,7 +44,7 @@ pub(super) enum End {
 
 /// Appends or prepends to a string or blob; a bin that is missing gets the value.
 pub(super) fn extend<'a>(bins: &mut BinSet<'a>, op: &Op<'a>, end: End, max_size: usize) -> Result<(), u8> {
-    if op.particle_type == t::NIL {
+    if !is_type(op.particle_type) {
         return Err(code::PARAMETER);
     }
     let Some(bin) = bins.get(op.name) else {

@@ -109,9 +109,12 @@ fn precheck(request: &RecordRequest<'_>) -> Result<bool, u8> {
         return Err(code::PARAMETER);
     }
     let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
-    let reads = request.info1 & info1::READ != 0;
-    let (mut touches, mut own_answers, mut read_alls) = (false, false, 0);
+    let (mut touches, mut reads_any, mut own_answers, mut read_alls) = (false, false, false, 0);
     for op in request.ops.clone() {
+        // The name of a touch does not count.
+        if op.kind != op::TOUCH && (op.name.len() > MAX_BIN_NAME || op.name.contains(&0)) {
+            return Err(code::BIN_NAME);
+        }
         let (changes, answers) = match op.kind {
             op::WRITE => (op.particle_type == particle_type::NIL, false),
             op::INCR | op::APPEND | op::PREPEND | op::DELETE => (true, false),
@@ -128,14 +131,14 @@ fn precheck(request: &RecordRequest<'_>) -> Result<bool, u8> {
             // Expressions, and what is unknown, which fails when its turn comes.
             _ => (false, false),
         };
-        let is_read = matches!(op.kind, op::READ | op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ);
-        if (is_read && !reads) || (changes && replaces) {
+        if changes && replaces {
             return Err(code::PARAMETER);
         }
-        if op.name.len() > MAX_BIN_NAME || (op.kind == op::WRITE && op.name.contains(&0)) {
-            return Err(code::BIN_NAME);
-        }
+        reads_any |= matches!(op.kind, op::READ | op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ);
         own_answers |= answers;
+    }
+    if reads_any && request.info1 & info1::READ == 0 {
+        return Err(code::PARAMETER);
     }
     let get_all = request.info1 & info1::GET_ALL != 0;
     if get_all && (read_alls != 1 || own_answers || request.info2 & info2::RESPOND_ALL_OPS != 0) {
@@ -161,8 +164,8 @@ fn check_current(
     if request.info2 & info2::CREATE_ONLY != 0 {
         return Err(code::RECORD_EXISTS);
     }
-    set_matches(namespace, request, record)?;
     generation_matches(request, u32::from(record.generation()))?;
+    set_matches(namespace, request, record)?;
     filter::check(namespace, request, record, now_ms)?;
     key_matches(request, record)
 }

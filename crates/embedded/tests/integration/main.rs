@@ -16,6 +16,7 @@ mod indexes;
 mod limits;
 #[path = "../../../../tests/rust/common/patient.rs"]
 mod patient;
+mod refusals;
 mod replication;
 mod schedule;
 mod service;

@@ -1,0 +1,89 @@
+//! Looking for a value in a sorted sequence, step by step as the server does it.
+//!
+//! For most values every search finds the same. Not for those that equal others than themselves: NaN equals every float, and a
+//! wildcard equals everything. Which of their equals is found depends on the way of the search.
+
+use std::cmp::Ordering;
+
+/// Which of several equal elements is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Any.
+    Any,
+    /// The one at the first place, which is the first of its equals.
+    First,
+    /// The one behind the last place: the search ends behind the last of the equals.
+    BehindLast,
+}
+
+/// Looks for a value among `n` sorted elements. `place` says which element has a rank, `compare` how the value compares with it.
+/// Answers the rank at which the search has ended, and whether it has met an equal element.
+pub(super) fn search(
+    n: usize,
+    wanted: Wanted,
+    place: impl Fn(usize) -> usize,
+    compare: impl Fn(usize) -> Ordering,
+) -> (usize, bool) {
+    if n == 0 {
+        return (0, false);
+    }
+    let (mut lower, mut upper, mut rank, mut found) = (0, n, n / 2, false);
+    loop {
+        let at = place(rank);
+        let order = match compare(at) {
+            Ordering::Equal => {
+                found = true;
+                match wanted {
+                    Wanted::BehindLast => Ordering::Greater,
+                    Wanted::First if at != 0 => Ordering::Less,
+                    Wanted::First | Wanted::Any => return (rank, true),
+                }
+            }
+            order => order,
+        };
+        if order.is_gt() {
+            if rank + 1 >= upper {
+                return (rank + 1, found);
+            }
+            lower = if found { rank } else { rank + 1 };
+            rank = usize::midpoint(rank, upper);
+        } else {
+            if rank == lower {
+                return (rank, found);
+            }
+            upper = rank;
+            rank = usize::midpoint(rank, lower);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_bounds_of_equal_elements() {
+        for n in 0..12_usize {
+            let sorted: Vec<usize> = (0..n).map(|i| i / 3).collect();
+            for value in 0..6 {
+                let look = |wanted| search(n, wanted, |rank| rank, |at| value.cmp(&sorted[at]));
+                let first = sorted.partition_point(|v| *v < value);
+                let behind = sorted.partition_point(|v| *v <= value);
+                assert_eq!(look(Wanted::First), (first, first < behind), "{value} of {n}");
+                assert_eq!(look(Wanted::BehindLast), (behind, first < behind), "{value} of {n}");
+                let (rank, found) = look(Wanted::Any);
+                assert_eq!(found, first < behind);
+                assert!(if found { (first..behind).contains(&rank) } else { rank == first });
+            }
+        }
+    }
+
+    #[test]
+    fn what_equals_everything_is_found_where_the_first_place_is_met() {
+        // The order of five values, of which the second least is the first one stored.
+        let places = [4, 0, 2, 1, 3];
+        let look = |wanted| search(5, wanted, |rank| places[rank], |_| Ordering::Equal);
+        assert_eq!(look(Wanted::First), (1, true));
+        assert_eq!(look(Wanted::BehindLast), (5, true));
+    }
+}
