@@ -87,9 +87,7 @@ impl Record {
 
     #[inline]
     fn array<const N: usize>(&self, at: usize) -> [u8; N] {
-        let mut out = [0; N];
-        out.copy_from_slice(&self.bytes[at..at + N]);
-        out
+        self.bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
     }
 
     fn key_len(&self) -> usize {

@@ -124,6 +124,10 @@ impl Sets {
     /// Counts a change of the records that a node has of a set.
     #[inline]
     pub(crate) fn count(&self, node: Slot, id: SetId, objects: i64, bytes: i64) {
+        // Most writes leave a record as large as it was.
+        if objects == 0 && bytes == 0 {
+            return;
+        }
         if bytes != 0 {
             self.bytes[usize::from(node.0)].fetch_add(bytes, Ordering::Relaxed);
         }
