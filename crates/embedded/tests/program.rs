@@ -176,8 +176,17 @@ fn conditions_are_options() {
 }
 
 #[test]
+fn its_nodes_say_the_build_that_was_asked_for() {
+    for (arguments, build) in [(&[][..], "8.1.2.0"), (&["--build", "8.2.0.0"], "8.2.0.0")] {
+        let program = Program::start(&[&["--nodes", "1", "--port", "0"], arguments].concat());
+        assert_eq!(Raw::connect(program.line.parse().unwrap()).info("build"), build);
+    }
+}
+
+#[test]
 fn bad_settings_are_told_and_fail() {
-    let bad: [&[&str]; 7] = [
+    let bad: [&[&str]; 8] = [
+        &["--build", "8.2"],
         &["--nodes", "0"],
         &["--users", "nobody"],
         &["--namespace", "a b"],

@@ -34,7 +34,8 @@ class EmbeddedCluster(Changes[None, Fault]):
       ports.
     * `cluster_name`: default none.
     * `build`: the build that nodes say they are, for what clients make of it. Default "8.1.2.0". What nodes can do
-      stays the same, but for the index type `integer`, which they know from 8.2 on.
+      stays the same, but for two things that they know from 8.2 on: the index type `integer`, and conditions of queries
+      as text with the question which index serves them.
     * `users`: passwords by user name. Given any, clients have to log in. Default none.
     * `racks`: the racks of the nodes, in turn; copies of a partition are on different ones. Default: no racks.
     * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the

@@ -50,6 +50,10 @@ struct Arguments {
     /// The cluster's name.
     #[arg(long)]
     cluster_name: Option<String>,
+    /// The build that nodes say they are, such as 8.2.0.0, for what clients make of it. Default: 8.1.2.0. From 8.2 on, nodes
+    /// know the index type `integer`, and say which index serves the text of a query.
+    #[arg(long, value_name = "VERSION")]
+    build: Option<String>,
     /// Number of threads that serve all nodes. Default: one per core, at most 4.
     #[arg(long)]
     threads: Option<usize>,
@@ -216,6 +220,9 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
     }
     if let Some(name) = &arguments.cluster_name {
         builder = builder.cluster_name(name);
+    }
+    if let Some(build) = &arguments.build {
+        builder = builder.build(build);
     }
     if let Some(threads) = arguments.threads {
         builder = builder.service_threads(threads);

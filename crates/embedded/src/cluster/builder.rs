@@ -325,7 +325,8 @@ impl Builder {
     }
 
     /// The build that nodes say they are, for what clients make of it. Default `8.1.2.0`. What nodes can do stays the
-    /// same, but for the index type `integer`, which they know from 8.2 on.
+    /// same, but for two things that they know from 8.2 on: the index type `integer`, and conditions of queries as text with
+    /// the question which index serves them.
     pub fn build(mut self, build: impl Into<String>) -> Self {
         self.build = build.into();
         self

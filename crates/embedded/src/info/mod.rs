@@ -48,6 +48,12 @@ const SUMMARY: &[&str] = &[
     "partition-generation",
 ];
 
+/// The release of a build, which is four numbers: major and minor.
+pub(crate) fn release(build: &str) -> (u16, u16) {
+    let mut numbers = build.split('.').map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
 /// The answer for a namespace that is not there.
 fn no_namespace() -> String {
     error(20, "namespace not found on node")

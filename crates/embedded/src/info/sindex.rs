@@ -82,9 +82,7 @@ impl TypeNames {
 
     /// The names that nodes of this build use. A build is four numbers.
     pub(crate) fn of(build: &str) -> Self {
-        let mut numbers = build.split('.').map(|number| number.parse().unwrap_or(0));
-        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        if version >= Self::INTEGER_SINCE { Self::Integer } else { Self::Numeric }
+        if super::release(build) >= Self::INTEGER_SINCE { Self::Integer } else { Self::Numeric }
     }
 
     /// The type that a command names, as definitions keep it: integers are `numeric` there.

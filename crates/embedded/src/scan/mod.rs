@@ -8,6 +8,7 @@
 mod aggregate;
 mod background;
 mod index_query;
+mod plan;
 mod query;
 mod registry;
 mod request;
@@ -28,6 +29,14 @@ use std::sync::Arc;
 pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) -> Answered {
     let node = request.node;
     Counters::add(&node.counters.queries, 1);
+    match plan::explain(request, message, out) {
+        Ok(true) => return Answered::Done,
+        Ok(false) => {}
+        Err(code) => {
+            error_answer(out, code);
+            return Answered::Done;
+        }
+    }
     let started = QueryRequest::parse(node, request.body, message).and_then(|query| {
         let access = match query.kind {
             Kind::Foreground => Access::Read,

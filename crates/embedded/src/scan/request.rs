@@ -1,6 +1,7 @@
 //! What a query asks for.
 
 use super::index_query::IndexQuery;
+use super::plan;
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
 use crate::exp::{Expression, compiled};
@@ -112,7 +113,10 @@ impl QueryRequest {
         sized(message, field::SOCKET_TIMEOUT, 4)?;
         let rate = sized(message, field::RECORDS_PER_SECOND, 4)?.map_or(0, big_endian);
         let max_records = sized(message, field::MAX_RECORDS, 8)?.map(big_endian).filter(|max| *max > 0);
-        let filter = message.field(field::FILTER).map(compiled).transpose()?;
+        let filter = match plan::filter(node, message)? {
+            Some(condition) => Some(Cow::Owned(condition)),
+            None => message.field(field::FILTER).map(compiled).transpose()?,
+        };
         if let Some(filter) = &filter {
             Expression::parse_filter(filter)?;
         }

@@ -16,6 +16,7 @@ mod indexes;
 mod limits;
 #[path = "../../../../tests/rust/common/patient.rs"]
 mod patient;
+mod plans;
 mod refusals;
 mod replication;
 mod schedule;
