@@ -34,8 +34,8 @@ BINS = {
 class Side:
     """One of the two: its package, a session of its own, and a set of its own."""
 
-    def __init__(self, package, cluster):
-        self.package, self.cluster = package, cluster
+    def __init__(self, package, cluster, address, embedded=None):
+        self.package, self.cluster, self.address, self.embedded = package, cluster, address, embedded
         self.session = cluster.create_session()
         self.dataset = package.DataSet.of("test", f"sides_{package.__name__}")
         self.key = self.dataset.id("one")
@@ -49,14 +49,16 @@ class Side:
 
 
 @contextlib.contextmanager
-def sides():
-    with EmbeddedCluster(nodes=1, build="8.2.0.0") as cluster:
-        host, port = cluster.seeds.rsplit(":", 1)
+def sides(**settings):
+    """Both sides, on one cluster with these settings."""
+    with EmbeddedCluster(nodes=1, build="8.2.0.0", **settings) as embedded:
+        host, port = embedded.seeds.rsplit(":", 1)
+        address = host, int(port)
         with (
-            aerospike_sdk.sync.ClusterDefinition(host, int(port)).connect() as theirs,
-            aerolane.sync.ClusterDefinition(host, int(port)).connect() as ours,
+            aerospike_sdk.sync.ClusterDefinition(*address).connect() as theirs,
+            aerolane.sync.ClusterDefinition(*address).connect() as ours,
         ):
-            yield Side(sdk, theirs), Side(aerolane, ours)
+            yield Side(sdk, theirs, address, embedded), Side(aerolane, ours, address, embedded)
 
 
 def plain(value):

@@ -124,7 +124,7 @@ def kept():
             stack.callback(node.close)
             host, port = node.seeds.rsplit(":", 1)
             cluster = stack.enter_context(module.ClusterDefinition(host, int(port)).connect())
-            side = Side(package, cluster)
+            side = Side(package, cluster, (host, int(port)))
             side.key = package.DataSet.of("test", "kept").id("one")
             found.append((side, node))
         yield found

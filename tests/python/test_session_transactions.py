@@ -15,6 +15,8 @@ from aerolane.exceptions import (
     InvalidArgumentError,
     TransactionError,
 )
+from aerolane.policy import Settings
+from aerolane.testing import EmbeddedCluster
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -400,6 +402,111 @@ async def test_a_dropped_one_takes_its_writes_back(consistent, keys):
             except TransactionError:
                 await asyncio.sleep(0.01)
         assert (await session.query(keys[0]).first()).record.bins == {"n": 2}
+
+
+# After the end.
+
+
+CALLS = {
+    "get": lambda tx, keys: tx.get(keys[0]),
+    "put": lambda tx, keys: tx.put(keys[0], {"n": 3}),
+    "get_many": lambda tx, keys: tx.get_many(keys),
+    "put_many": lambda tx, keys: tx.put_many(keys, {"n": 3}),
+    "query": lambda tx, keys: tx.query(keys[0]),
+    "query of several": lambda tx, keys: tx.query(keys),
+    "query of a data set": lambda tx, keys: tx.query(aerolane.DataSet("test", "any")),
+    "query by names": lambda tx, keys: tx.query("test", "any"),
+    "upsert": lambda tx, keys: tx.upsert(keys[0]),
+    "update of several": lambda tx, keys: tx.update(*keys),
+    "insert of rows": lambda tx, keys: tx.insert(aerolane.DataSet("test", "any")),
+    "execute_udf": lambda tx, keys: tx.execute_udf(keys[0]),
+    "do_in_transaction": lambda tx, keys: tx.do_in_transaction(print),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("end", ["commit", "abort"])
+def test_no_call_comes_after_the_end(either, session, keys, end, name):
+    tx = session.transaction()
+    either.run(put(tx, keys[0], 1))
+    either.run(getattr(tx, end)())
+    assert (tx.current_transaction, tx.txn.state.name) == (None, "COMMITTED" if end == "commit" else "ABORTED")
+    with pytest.raises(TransactionError, match=f"already {end}.*start a new transaction") as raised:
+        either.run(CALLS[name](tx, keys))
+    assert raised.value.result_code.name == ("TXN_ALREADY_COMMITTED" if end == "commit" else "TXN_ALREADY_ABORTED")
+    with pytest.raises(TransactionError, match="already"):
+        either.run(tx.abort() if end == "commit" else tx.commit())
+    assert either.run(getattr(tx, end)()).name == ("ALREADY_COMMITTED" if end == "commit" else "ALREADY_ABORTED")
+
+
+def enter(tx):
+    return tx.__enter__() if hasattr(tx, "__enter__") else tx.__aenter__()
+
+
+def leave(tx, *exception):
+    return tx.__exit__(*exception) if hasattr(tx, "__exit__") else tx.__aexit__(*exception)
+
+
+def test_a_block_is_entered_once(either, session, keys):
+    tx = session.transaction()
+    assert either.run(enter(tx)) is tx
+    with pytest.raises(RuntimeError, match="entered already"):
+        either.run(enter(tx))
+    either.run(put(tx, keys[0], 1))
+    either.run(leave(tx, None, None, None))
+    assert value_of(either, keys[0]) == 1
+    with pytest.raises(TransactionError, match="already committed"):
+        either.run(enter(tx))
+
+
+def test_many_calls_belong_to_the_transaction(either, session, keys):
+    tx = session.transaction()
+    assert either.run(tx.put_many(keys[:3], {"n": 1})) == [None] * 3
+    assert either.run(session.get_many(keys[:1]))[0].result_code == ResultCode.KEY_NOT_FOUND_ERROR
+    found = either.run(tx.get_many(keys, ["n"]))
+    assert [record.bins for record in found[:3]] == [{"n": 1}] * 3
+    assert found[3].result_code == ResultCode.KEY_NOT_FOUND_ERROR
+    either.run(tx.commit())
+    assert [record.bins for record in either.run(session.get_many(keys[:3]))] == [{"n": 1}] * 3
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_the_end_of_a_block_after_a_commit_in_doubt(keys, raises):
+    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
+        one = Either("sync", cluster.seeds)
+        once = aerolane.Behavior.DEFAULT.derive_with_changes(
+            f"txn-in-doubt-{raises}", system_txn_roll=Settings(max_retries=0)
+        )
+        tx = one.session.session_for(once).transaction().__enter__()
+        put(tx, keys[0], 1)
+        with cluster.inject("drop-after", on="write", times=1), pytest.raises(CommitError) as raised:
+            tx.commit()
+        assert raised.value.in_doubt and tx.active
+        if raises:
+            # Nothing can be taken back, and the error that leaves the block is what its caller gets.
+            assert tx.__exit__(CommitError, raised.value, None) is False
+            assert tx.txn.state.name == "COMMIT_FAILED"
+            assert tx.commit().name == "ALREADY_COMMITTED"
+        else:
+            tx.__exit__(None, None, None)
+        assert not tx.active
+        assert value_of(one, keys[0]) == 1
+        one.close()
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_batch_that_its_transaction_does_not_take_raises(kind, keys):
+    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
+        one = Either(kind, cluster.seeds)
+        tx = one.session.transaction()
+        one.run(put(tx, keys[0], 1))
+        cluster.advance_clock(3600)
+        for on_error in ((), (ErrorStrategy.IN_STREAM,)):
+            with pytest.raises(TransactionError) as raised:
+                one.run(tx.upsert(keys[1:3]).put({"n": 1}).execute(*on_error))
+            assert raised.value.result_code == ResultCode.MRT_EXPIRED
+        one.run(tx.abort())
+        one.close()
 
 
 # cluster.transaction().

@@ -253,7 +253,9 @@ def test_what_was_read_must_not_have_changed(client, keys, reads, changes):
     error = raised.value
     assert error.commit_error_type is native.CommitErrorType.VERIFY_FAIL
     assert error.verify_records == [(key.digest_bytes, ResultCode.MRT_VERSION_MISMATCH, False)]
-    assert error.result_code == ResultCode.TXN_FAILED
+    assert error.roll_records == [(written.digest_bytes, ResultCode.OK, False)]
+    assert error.result_code == ResultCode.MRT_VERSION_MISMATCH
+    assert error.base_message == "Commit failed: Transaction verify failed. Transaction aborted."
     assert not error.in_doubt
     assert txn.state is TxnState.ABORTED
     assert missing(client, written)

@@ -220,7 +220,11 @@ async fn what_was_read_must_not_have_changed() {
             }
         }
         let failed = client.commit(&txn).await.unwrap_err();
-        let ErrorKind::Commit { error_type, verify_records, .. } = failed.kind() else { panic!("{failed:?}") };
+        let ErrorKind::Commit { error_type, verify_records, roll_records } = failed.kind() else {
+            panic!("{failed:?}")
+        };
+        let taken_back: Vec<_> = roll_records.iter().map(|row| (row.key.digest(), row.result_code())).collect();
+        assert_eq!(taken_back, [(written.digest(), Some(ResultCode::Ok))], "{changes}");
         assert_eq!((error_type, txn.state()), (&CommitErrorType::VerifyFail, TxnState::Aborted), "{changes}");
         assert!(failed.matches_client(&[ClientResultCode::TxnFailed]) && !failed.in_doubt());
         let wrong: Vec<_> = verify_records.iter().filter(|row| row.error().is_some()).collect();

@@ -138,7 +138,7 @@ class _Common(
         """Same as `transaction`. For code written for the first versions of the Aerospike SDK."""
     @property
     def current_transaction(self) -> Txn | None:
-        """The transaction that calls of this session belong to, a `Txn`, or `None`."""
+        """The transaction that calls of this session belong to, a `Txn`; `None` without one, and after its end."""
 
 @disjoint_base
 class Session(
@@ -202,14 +202,16 @@ class Session(
     def get_many(
         self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
     ) -> Awaitable[list[Record | Exception]]:
-        """Reads many records, each as `get` does, all at once, or `concurrency` at a time. Awaitable of a list with,
-        for each key in order, its `Record`, or the exception that `get` would have raised.
+        """Reads many records, each as `get` does, all at once, or `concurrency` at a time (in a transaction 100 by
+        default). Awaitable of a list with, for each key in order, its `Record`, or the exception that `get` would
+        have raised.
         """
     def put_many(
         self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
     ) -> Awaitable[list[Exception | None]]:
-        """Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time.
-        Awaitable of a list with, for each key in order, `None`, or the exception that `put` would have raised.
+        """Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time (in a
+        transaction 100 by default). Awaitable of a list with, for each key in order, `None`, or the exception that
+        `put` would have raised.
         """
     def do_in_transaction(
         self,
@@ -403,16 +405,20 @@ class TransactionalSession(_InTransaction, Session):
     calls about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
 
     `async with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
-    exception leaves it.
+    exception leaves it. After that, its calls raise `TransactionError` with the code `TXN_ALREADY_COMMITTED` or
+    `TXN_ALREADY_ABORTED`.
     """
 
     def commit(self) -> Awaitable[TxnStatus]:
         """Verifies what was read, and makes the writes visible. Awaitable of a `TxnStatus`.
 
-        Raises `CommitError` when it cannot be committed.
+        Raises `CommitError` if it cannot be committed, and `TransactionError` if it was aborted.
         """
     def abort(self) -> Awaitable[TxnStatus]:
-        """Takes the writes back. Awaitable of a `TxnStatus`."""
+        """Takes the writes back. Awaitable of a `TxnStatus`.
+
+        Raises `TransactionError` if it was committed, or if a commit has failed in doubt.
+        """
     def do_in_transaction(
         self,
         operation: Callable[[TransactionalSession], _Awaitable[_T]],
@@ -421,7 +427,7 @@ class TransactionalSession(_InTransaction, Session):
         sleep_between_retries: float | timedelta | None = None,
     ) -> Coroutine[Any, Any, _T]:
         """Calls `operation` with this session, and is an awaitable of what it returns. It joins the current
-        transaction, and does not end it.
+        transaction, and does not end it. Raises `TransactionError` if the transaction has ended.
         """
     def rollback(self) -> Awaitable[TxnStatus]:
         """Same as `abort`. For code written for the first versions of the Aerospike SDK."""
@@ -436,16 +442,20 @@ class SyncTransactionalSession(_InTransaction, SyncSession):
     calls about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
 
     `with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
-    exception leaves it.
+    exception leaves it. After that, its calls raise `TransactionError` with the code `TXN_ALREADY_COMMITTED` or
+    `TXN_ALREADY_ABORTED`.
     """
 
     def commit(self) -> TxnStatus:
         """Verifies what was read, and makes the writes visible; gives a `TxnStatus`.
 
-        Raises `CommitError` when it cannot be committed.
+        Raises `CommitError` if it cannot be committed, and `TransactionError` if it was aborted.
         """
     def abort(self) -> TxnStatus:
-        """Takes the writes back; gives a `TxnStatus`."""
+        """Takes the writes back; gives a `TxnStatus`.
+
+        Raises `TransactionError` if it was committed, or if a commit has failed in doubt.
+        """
     def do_in_transaction(
         self,
         operation: Callable[[SyncTransactionalSession], _T],
@@ -454,7 +464,7 @@ class SyncTransactionalSession(_InTransaction, SyncSession):
         sleep_between_retries: float | timedelta | None = None,
     ) -> _T:
         """Calls `operation` with this session, and returns what it returns. It joins the current transaction, and
-        does not end it.
+        does not end it. Raises `TransactionError` if the transaction has ended.
         """
     def rollback(self) -> TxnStatus:
         """Same as `abort`. For code written for the first versions of the Aerospike SDK."""

@@ -39,7 +39,7 @@ impl Error {
             ErrorKind::ConnectionPoolEmpty => "no connection is ready; one is being opened".into(),
             ErrorKind::NoMoreConnections => "the node has reached its connection limit".into(),
             ErrorKind::StreamTerminated => "the stream of records ended too early".into(),
-            ErrorKind::Commit { error_type, .. } => format!("the transaction was not committed: {error_type}").into(),
+            ErrorKind::Commit { error_type, .. } => format!("Commit failed: {error_type}").into(),
             ErrorKind::InvalidUtf8(e) => format!("not UTF-8: {e}").into(),
             ErrorKind::Io(e) => e.to_string().into(),
             ErrorKind::ParseAddr(e) => format!("not an address: {e}").into(),

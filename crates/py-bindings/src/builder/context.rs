@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::behavior::{Behavior, OpKind};
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::txn;
 
 /// A cluster, and the policies of a behavior.
 pub(crate) struct Context {
@@ -108,6 +109,15 @@ impl Context {
         let points = Points::of(behavior.get(), txn.as_ref());
         let changed = ArcSwapOption::empty();
         Ok(Arc::new(Self { core: Arc::clone(core), behavior, points, changed, txn, opened_by }))
+    }
+
+    /// Refuses calls that would belong to a transaction that has ended.
+    ///
+    /// # Errors
+    /// As [`txn::check_open`].
+    #[inline]
+    pub(crate) fn check_txn(&self, py: Python<'_>) -> PyResult<()> {
+        self.txn.as_deref().map_or(Ok(()), |txn| txn::check_open(py, txn))
     }
 
     /// What `take` takes of the policies of calls about one record, which are those of the behavior as of now.

@@ -556,7 +556,8 @@ impl Several {
             let mut failed = None;
             for Ran { mut rows, result, refused } in ran {
                 let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
-                let whole = result.err().filter(|_| !answered);
+                // What was not carried out at all has the same error in each of its rows.
+                let whole = result.err().filter(|_| refused || !answered);
                 if let Some(error) = &whole
                     && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
                 {

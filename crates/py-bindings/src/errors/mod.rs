@@ -15,6 +15,7 @@ mod native;
 
 use aerolane::{Error, ErrorKind};
 use aerolane_wire::WireError;
+use aerospike_core::ClientResultCode;
 use pyo3::exceptions::{PyBaseException, PySystemError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -79,6 +80,17 @@ pub(crate) fn no_base64(py: Python<'_>, message: impl Into<String>) -> PyErr {
 /// The exception for an argument that cannot be used (`InvalidArgumentError`, a `ValueError`).
 pub(crate) fn invalid_argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_py(py, &Error::invalid_argument(message.into()))
+}
+
+/// The exception for a result code of the client, with a message of its own.
+pub(crate) fn of_client_code(py: Python<'_>, code: ClientResultCode, message: &str) -> PyErr {
+    let code = i32::from(code);
+    let made = Classes::get(py).and_then(|classes| {
+        let fields = PyDict::new(py);
+        fields.set_item(intern!(py, "result_code"), result_code(py, code)?)?;
+        classes.class(codes::family(code)).python.bind(py).call((message,), Some(&fields))
+    });
+    made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
 /// Whether an exception is an `AerospikeError`.

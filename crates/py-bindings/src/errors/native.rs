@@ -27,7 +27,7 @@ impl NativeError {
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Self { error, key } = self;
         let fields = PyDict::new(py);
-        fields.set_item("result_code", result_code(py, error.result_code())?)?;
+        fields.set_item("result_code", result_code(py, code(error))?)?;
         fields.set_item("in_doubt", error.in_doubt())?;
         fields.set_item("sub_code", error.server_error_detail().map(|detail| detail.sub_code))?;
         fields.set_item("server_message", error.server_message())?;
@@ -57,6 +57,15 @@ impl NativeError {
         fields.set_item("_text", text(error, key.as_ref().map(|key| key.get().shown(py)).transpose()?.as_deref()))?;
         Ok(fields)
     }
+}
+
+/// The result code that an error has for Python: that of a failed commit is what the server said of the step that failed.
+fn code(error: &Error) -> i32 {
+    let of_commit = match error.kind() {
+        ErrorKind::Commit { .. } => error.server_result_code(),
+        _ => None,
+    };
+    of_commit.map_or(error.result_code(), |code| i32::from(u8::from(code)))
 }
 
 /// The `ResultCode` of a number; the number itself when no code can have it.
@@ -97,7 +106,7 @@ fn text(error: &Error, key: Option<&str>) -> String {
         return text;
     }
     // Writing into a String cannot fail.
-    let code = error.result_code();
+    let code = code(error);
     let _ = match codes::find(code) {
         Some(row) => write!(text, " [{} {code}", row.name),
         None => write!(text, " [{code}"),

@@ -32,7 +32,7 @@ use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::instance::instance;
 use crate::key::Key;
-use crate::txn::Txn;
+use crate::txn::{self, Txn};
 use crate::writer::{SyncWriter, TableArguments, Writer};
 use crate::{errors, host, index, info, udf};
 
@@ -49,14 +49,10 @@ impl Common {
         self.0.derived(py, behavior, None).map(Self)
     }
 
-    /// Refuses what cannot be part of a transaction.
-    fn refuse_txn(&self, py: Python<'_>, method: &str) -> PyResult<()> {
-        if self.0.txn.is_some() {
-            let text =
-                format!("{method}() is not part of transactions: query(keys) and upsert(keys) are, with one batch");
-            return Err(errors::invalid_argument(py, text));
-        }
-        Ok(())
+    /// Refuses calls of a transaction that has ended.
+    #[inline]
+    fn check_txn(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.check_txn(py)
     }
 
     fn core(&self) -> &Arc<ClientCore> {
@@ -188,17 +184,23 @@ impl Session {
     /// Raises `RecordNotFoundError` if the record does not exist.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        host::at_await(py, "get", || self.0.get(argument("key", key)?, bins).start(py, self.0.core()))
+        host::at_await(py, "get", || {
+            self.0.check_txn(py)?;
+            self.0.get(argument("key", key)?, bins).start(py, self.0.core())
+        })
     }
 
     /// Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they are.
     /// Awaitable of `None`.
     fn put(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, self.0.core()))
+        host::at_await(py, "put", || {
+            self.0.check_txn(py)?;
+            self.0.put(argument("key", key)?, bins).start(py, self.0.core())
+        })
     }
 
-    /// Reads many records, each as `get` does, all at once, or `concurrency` at a time. Awaitable of a list with, for
-    /// each key in order, its `Record`, or the exception that `get` would have raised.
+    /// Reads many records, each as `get` does, all at once, or `concurrency` at a time (in a transaction 100 by default).
+    /// Awaitable of a list with, for each key in order, its `Record`, or the exception that `get` would have raised.
     #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
     fn get_many(
         slf: &Bound<'_, Self>,
@@ -208,10 +210,11 @@ impl Session {
     ) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "get_many", || {
-            this.refuse_txn(py, "get_many")?;
+            this.check_txn(py)?;
             let keys = self::keys(keys)?;
-            if let Some(concurrency) = concurrency {
-                return many(slf.as_any(), "aerolane.concurrent", "get", (keys, bins), Some(concurrency));
+            // What is sent all at once knows nothing of transactions.
+            if concurrency.is_some() || this.0.txn.is_some() {
+                return many(slf.as_any(), "aerolane.concurrent", "get", (keys, bins), concurrency);
             }
             host::submit_many(py, this.core(), keys.len(), |index, out| {
                 let command = single::get(this.core(), &keys[index], bins, this.0.read(keys[index].get()));
@@ -221,8 +224,9 @@ impl Session {
         })
     }
 
-    /// Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time. Awaitable of
-    /// a list with, for each key in order, `None`, or the exception that `put` would have raised.
+    /// Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time (in a transaction
+    /// 100 by default). Awaitable of a list with, for each key in order, `None`, or the exception that `put` would have
+    /// raised.
     #[pyo3(signature = (keys, bins, *, concurrency=None))]
     fn put_many(
         slf: &Bound<'_, Self>,
@@ -232,10 +236,10 @@ impl Session {
     ) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "put_many", || {
-            this.refuse_txn(py, "put_many")?;
+            this.check_txn(py)?;
             let keys = self::keys(keys)?;
-            if let Some(concurrency) = concurrency {
-                return many(slf.as_any(), "aerolane.concurrent", "put", (keys, Some(bins)), Some(concurrency));
+            if concurrency.is_some() || this.0.txn.is_some() {
+                return many(slf.as_any(), "aerolane.concurrent", "put", (keys, Some(bins)), concurrency);
             }
             host::submit_many(py, this.core(), keys.len(), |index, out| {
                 let policy = this.0.write(keys[index].get());
@@ -344,11 +348,13 @@ impl SyncSession {
     /// Raises `RecordNotFoundError` if the record does not exist.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        self.0.check_txn(py)?;
         self.0.get(key, bins).block(py, self.0.core())
     }
 
     /// Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they are.
     fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.0.check_txn(py)?;
         self.0.put(key, bins).block(py, self.0.core())
     }
 
@@ -362,7 +368,7 @@ impl SyncSession {
         bins: Option<&Bound<'_, PyAny>>,
         concurrency: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().0.refuse_txn(slf.py(), "get_many")?;
+        slf.get().0.check_txn(slf.py())?;
         many(slf.as_any(), "aerolane.sync", "get", (self::keys(keys)?, bins), concurrency)
     }
 
@@ -375,7 +381,7 @@ impl SyncSession {
         bins: &Bound<'_, PyAny>,
         concurrency: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().0.refuse_txn(slf.py(), "put_many")?;
+        slf.get().0.check_txn(slf.py())?;
         many(slf.as_any(), "aerolane.sync", "put", (self::keys(keys)?, Some(bins)), concurrency)
     }
 
@@ -444,6 +450,7 @@ macro_rules! one_key {
         $(
             door!($py, $session::$name, |slf, key| {
                 let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
+                slf.get().0.check_txn(slf.py())?;
                 Ok(Some(instance(slf.py(), || $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
             })?;
         )*
@@ -534,11 +541,11 @@ macro_rules! begins {
                 slf
             }
 
-            /// The transaction that calls of this session belong to, a `Txn`, or `None`.
+            /// The transaction that calls of this session belong to, a `Txn`; `None` without one, and after its end.
             // Its name in Rust: that of a getter `current_transaction` would be the one of the method below.
             #[getter(current_transaction)]
             fn txn_or_none(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Txn::or_none(py, self.0.0.txn.as_ref())
+                Txn::or_none(py, self.0.0.txn.as_ref().filter(|txn| !txn::is_over(txn)))
             }
 
             /// Returns `current_transaction`. For code written for the first versions of the Aerospike SDK.
@@ -549,6 +556,7 @@ macro_rules! begins {
             /// Applies a function of a UDF module to records: `execute_udf(key).function("module", "name").passing(1)`.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn execute_udf(&self, keys: &Bound<'_, PyAny>, more_keys: &Bound<'_, PyTuple>) -> PyResult<$udf> {
+                self.0.check_txn(keys.py())?;
                 $udf::of_keys(&self.0.0, keys, more_keys)
             }
 
@@ -606,6 +614,7 @@ macro_rules! begins {
             fn doors(py: Python<'_>) -> PyResult<()> {
                 door!(py, $session::query, |slf, key| {
                     let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
+                    slf.get().0.check_txn(slf.py())?;
                     Ok(Some(instance(slf.py(), || $query::of_key(&slf.get().0.0, key))?.into_any()))
                 })?;
                 one_key!(py, $session, $segment: upsert Upsert, insert Insert, update Update, replace Replace, delete Delete);
@@ -618,6 +627,7 @@ macro_rules! begins {
                 keys: &Bound<'_, PyAny>,
                 more_keys: &Bound<'_, PyTuple>,
             ) -> PyResult<$query> {
+                context.check_txn(keys.py())?;
                 let Ok(dataset) = keys.cast::<DataSet>() else {
                     return $query::of_keys(context, keys, more_keys);
                 };
@@ -652,6 +662,7 @@ macro_rules! begins {
                 more: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let (py, context) = (slf.py(), &slf.get().0.0);
+                context.check_txn(py)?;
                 if let Ok(dataset) = keys.cast::<DataSet>() {
                     let table = $table::of_set(py, context, verb, dataset.get().names(), more)?;
                     return Ok(Bound::new(py, table)?.into_any());

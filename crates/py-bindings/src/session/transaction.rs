@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aerospike_core as core;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::retrying::{self, Plan, TransactionRun};
@@ -12,8 +14,8 @@ use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::host;
 use crate::policy::enums::{Named, python_enum};
-use crate::txn::Txn;
 use crate::txn::commands::{self, Ended};
+use crate::txn::{self, Txn};
 
 /// How a transaction has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +71,8 @@ enum End {
 pub(super) struct Ending {
     txn: Py<Txn>,
     context: Arc<Context>,
+    /// Its block has been entered.
+    entered: AtomicBool,
     /// It is left to the server, or to the caller.
     alone: AtomicBool,
 }
@@ -97,10 +101,41 @@ impl Ending {
         }
     }
 
-    /// The end of a block: an exception takes the writes back, unless the transaction is over.
+    /// The end that the program asks for.
+    ///
+    /// # Errors
+    /// `TransactionError`: it has ended the other way. Once more the same way gives a status.
+    fn asked(&self, py: Python<'_>, end: End) -> PyResult<impl Twin + use<>> {
+        let txn = self.txn.get().shared();
+        let other = match end {
+            End::Commit => core::TxnState::Aborted,
+            End::Abort => core::TxnState::Committed,
+        };
+        if txn.state() == other {
+            txn::check_open(py, &txn)?;
+        }
+        Ok(self.command(py, end, |py, status| status.to_python(py)))
+    }
+
+    /// The beginning of a block: there is one for a transaction.
+    ///
+    /// # Errors
+    /// `TransactionError`: it has ended. `RuntimeError`: its block has been entered before.
+    fn enter(&self, py: Python<'_>) -> PyResult<()> {
+        txn::check_open(py, &self.txn.get().shared())?;
+        if self.entered.swap(true, Ordering::Relaxed) {
+            let text = "this transaction's block is entered already; session.transaction() begins another transaction";
+            return Err(PyRuntimeError::new_err(text));
+        }
+        Ok(())
+    }
+
+    /// The end of a block: an exception takes the writes back, unless the transaction is over, or a commit has failed in
+    /// doubt: then it cannot be aborted, and the exception is what the caller has to know.
     fn leave(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Option<impl Twin + use<>>> {
         let failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
-        let open = self.is_active(py);
+        let in_doubt = self.txn.get().shared().state() == core::TxnState::CommitFailed;
+        let open = self.is_active(py) && !(failed && in_doubt);
         let end = if failed { End::Abort } else { End::Commit };
         Ok(open.then(|| self.command(py, end, |py, _| Ok(false.into_pyobject(py)?.to_owned().into_any().unbind()))))
     }
@@ -161,7 +196,7 @@ macro_rules! transactional {
                 let shared = txn.get().shared();
                 let context = context.derived(py, context.behavior.clone_ref(py), Some(shared))?;
                 let base = $session(Common::of(Arc::clone(&context)));
-                Py::new(py, (Self(Ending { txn, context, alone: AtomicBool::new(false) }), base))
+                Py::new(py, (Self(Ending { txn, context, entered: AtomicBool::new(false), alone: AtomicBool::new(false) }), base))
             }
 
             pub(super) fn ending(&self) -> &Ending {
@@ -191,14 +226,12 @@ macro_rules! transactional {
 
             $(#[$commit])*
             fn commit(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                let command = self.0.command(py, End::Commit, |py, status| status.to_python(py));
-                $run(py, "commit", self.0.core(), command)
+                $run(py, "commit", self.0.core(), |py| self.0.asked(py, End::Commit))
             }
 
             $(#[$abort])*
             fn abort(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                let command = self.0.command(py, End::Abort, |py, status| status.to_python(py));
-                $run(py, "abort", self.0.core(), command)
+                $run(py, "abort", self.0.core(), |py| self.0.asked(py, End::Abort))
             }
 
             /// Same as `abort`. For code written for the first versions of the Aerospike SDK.
@@ -209,12 +242,22 @@ macro_rules! transactional {
     };
 }
 
-fn start(py: Python<'_>, name: &'static str, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
-    host::at_await(py, name, || command.start(py, core))
+fn start<T: Twin>(
+    py: Python<'_>,
+    name: &'static str,
+    core: &Arc<ClientCore>,
+    command: impl FnOnce(Python<'_>) -> PyResult<T>,
+) -> PyResult<Py<PyAny>> {
+    host::at_await(py, name, || command(py)?.start(py, core))
 }
 
-fn block(py: Python<'_>, _name: &'static str, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
-    command.block(py, core)
+fn block<T: Twin>(
+    py: Python<'_>,
+    _name: &'static str,
+    core: &Arc<ClientCore>,
+    command: impl FnOnce(Python<'_>) -> PyResult<T>,
+) -> PyResult<Py<PyAny>> {
+    command(py)?.block(py, core)
 }
 
 transactional! {
@@ -222,16 +265,19 @@ transactional! {
     /// about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
     ///
     /// `async with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
-    /// exception leaves it.
+    /// exception leaves it. After that, its calls raise `TransactionError` with the code `TXN_ALREADY_COMMITTED` or
+    /// `TXN_ALREADY_ABORTED`.
     #[pyclass(frozen, extends = Session, module = "aerolane")]
     TransactionalSession extends Session;
     commit:
     /// Verifies what was read, and makes the writes visible. Awaitable of a `TxnStatus`.
     ///
-    /// Raises `CommitError` when it cannot be committed.
+    /// Raises `CommitError` if it cannot be committed, and `TransactionError` if it was aborted.
     ;
     abort:
     /// Takes the writes back. Awaitable of a `TxnStatus`.
+    ///
+    /// Raises `TransactionError` if it was committed, or if a commit has failed in doubt.
     ;
     run start
 }
@@ -241,16 +287,19 @@ transactional! {
     /// about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
     ///
     /// `with session.transaction() as session:` commits at the end of the block, and takes all writes back when an exception
-    /// leaves it.
+    /// leaves it. After that, its calls raise `TransactionError` with the code `TXN_ALREADY_COMMITTED` or
+    /// `TXN_ALREADY_ABORTED`.
     #[pyclass(frozen, extends = SyncSession, name = "TransactionalSession", module = "aerolane.sync")]
     SyncTransactionalSession extends SyncSession;
     commit:
     /// Verifies what was read, and makes the writes visible; gives a `TxnStatus`.
     ///
-    /// Raises `CommitError` when it cannot be committed.
+    /// Raises `CommitError` if it cannot be committed, and `TransactionError` if it was aborted.
     ;
     abort:
     /// Takes the writes back; gives a `TxnStatus`.
+    ///
+    /// Raises `TransactionError` if it was committed, or if a commit has failed in doubt.
     ;
     run block
 }
@@ -258,7 +307,7 @@ transactional! {
 #[pymethods]
 impl TransactionalSession {
     /// Calls `operation` with this session, and is an awaitable of what it returns. It joins the current transaction,
-    /// and does not end it.
+    /// and does not end it. Raises `TransactionError` if the transaction has ended.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         slf: &Bound<'_, Self>,
@@ -268,6 +317,7 @@ impl TransactionalSession {
     ) -> PyResult<Py<PyAny>> {
         let (py, context) = (slf.py(), &slf.get().0.context);
         host::at_await(py, "do_in_transaction", || {
+            context.check_txn(py)?;
             let plan = Plan::of(&context.core, max_attempts, sleep_between_retries)?;
             let run = TransactionRun::joining(context, operation, plan, slf.clone().unbind())?;
             Ok(Py::new(py, run)?.into_any())
@@ -275,13 +325,16 @@ impl TransactionalSession {
     }
 
     fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        host::ready(py, slf.into_any())
+        host::at_await(py, "__aenter__", || {
+            slf.get().0.enter(py)?;
+            host::ready(py, slf.into_any())
+        })
     }
 
     #[pyo3(signature = (*exception))]
     fn __aexit__(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         match self.0.leave(py, exception)? {
-            Some(command) => start(py, "__aexit__", self.0.core(), command),
+            Some(command) => start(py, "__aexit__", self.0.core(), |_| Ok(command)),
             None => host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind()),
         }
     }
@@ -290,7 +343,7 @@ impl TransactionalSession {
 #[pymethods]
 impl SyncTransactionalSession {
     /// Calls `operation` with this session, and returns what it returns. It joins the current transaction, and does not
-    /// end it.
+    /// end it. Raises `TransactionError` if the transaction has ended.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         slf: &Bound<'_, Self>,
@@ -298,6 +351,7 @@ impl SyncTransactionalSession {
         max_attempts: Option<&Bound<'_, PyAny>>,
         sleep_between_retries: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
+        slf.get().0.context.check_txn(slf.py())?;
         Plan::of(slf.get().0.core(), max_attempts, sleep_between_retries)?;
         retrying::check_callable(operation)?;
         let result = operation.call1((slf,))?;
@@ -305,14 +359,15 @@ impl SyncTransactionalSession {
         Ok(result.unbind())
     }
 
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
+    fn __enter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().0.enter(py)?;
+        Ok(slf)
     }
 
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Some(command) = self.0.leave(py, exception)? {
-            block(py, "__exit__", self.0.core(), command)?;
+            block(py, "__exit__", self.0.core(), |_| Ok(command))?;
         }
         Ok(false)
     }

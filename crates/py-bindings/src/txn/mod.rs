@@ -43,7 +43,7 @@ impl Txn {
 
     /// Whether it takes no more calls.
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.shared().state(), core::TxnState::Committed | core::TxnState::Aborted)
+        is_over(&self.shared())
     }
 
     pub(crate) fn shared(&self) -> Arc<core::Txn> {
@@ -65,6 +65,25 @@ impl Txn {
             Err(_) => Err(wrong_type(value, what, "a Txn or None")),
         }
     }
+}
+
+/// Whether a transaction takes no more calls.
+pub(crate) fn is_over(txn: &core::Txn) -> bool {
+    matches!(txn.state(), core::TxnState::Committed | core::TxnState::Aborted)
+}
+
+/// Refuses a transaction that has ended.
+///
+/// # Errors
+/// `TransactionError` with the code `TXN_ALREADY_COMMITTED` or `TXN_ALREADY_ABORTED`.
+pub(crate) fn check_open(py: Python<'_>, txn: &core::Txn) -> PyResult<()> {
+    let (code, how) = match txn.state() {
+        core::TxnState::Committed => (core::ClientResultCode::TxnAlreadyCommitted, "committed"),
+        core::TxnState::Aborted => (core::ClientResultCode::TxnAlreadyAborted, "aborted"),
+        _ => return Ok(()),
+    };
+    let text = format!("Transaction already {how}; start a new transaction for further operations");
+    Err(errors::of_client_code(py, code, &text))
 }
 
 fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {

@@ -157,11 +157,14 @@ impl End {
         let records = reads.iter().map(|(record, _)| record);
         let Err(failed) = rows(&namespace, records, outcomes, false) else { return Ok(()) };
         self.txn.set_state(TxnState::Aborted);
-        let rolled = self.roll(roll, false).await;
-        let (kind, roll_records) = match rolled {
-            Err(failed) => (CommitErrorType::VerifyFailAbortAbandoned, failed.records),
-            Ok(()) if self.close(roll).await.is_err() => (CommitErrorType::VerifyFailCloseAbandoned, Vec::new()),
-            Ok(()) => (CommitErrorType::VerifyFail, Vec::new()),
+        let (kind, roll_records) = if let Err(failed) = self.roll(roll, false).await {
+            (CommitErrorType::VerifyFailAbortAbandoned, failed.records)
+        } else {
+            let writes = self.ledger.writes();
+            let (taken_back, _) = rows_and_cause(&namespace, writes.iter(), writes.iter().map(|_| Ok(OK)), true);
+            let closed = self.close(roll).await.is_ok();
+            let kind = if closed { CommitErrorType::VerifyFail } else { CommitErrorType::VerifyFailCloseAbandoned };
+            (kind, taken_back)
         };
         self.ledger.forget();
         Err(Error::commit_failed(kind, failed.records, roll_records, false, failed.cause))
@@ -233,6 +236,17 @@ fn rows<'a>(
     outcomes: Vec<Result<u8>>,
     writes: bool,
 ) -> std::result::Result<(), Failed> {
+    let (records, cause) = rows_and_cause(namespace, records, outcomes, writes);
+    cause.map_or(Ok(()), |cause| Err(Failed { records, cause }))
+}
+
+/// The outcomes of a step as rows, and the first failure.
+fn rows_and_cause<'a>(
+    namespace: &str,
+    records: impl Iterator<Item = &'a Named>,
+    outcomes: impl IntoIterator<Item = Result<u8>>,
+    writes: bool,
+) -> (Vec<BatchRecord>, Option<Error>) {
     let mut cause = None;
     let rows = records.zip(outcomes).map(|(record, outcome)| {
         let key = Key::with_digest(namespace, &*record.set, None, record.digest);
@@ -247,7 +261,7 @@ fn rows<'a>(
         row
     });
     let records = rows.collect();
-    cause.map_or(Ok(()), |cause| Err(Failed { records, cause }))
+    (records, cause)
 }
 
 /// A future, or what has become of it.
