@@ -211,7 +211,9 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """The value of a variable of an `exp_let`."""
     @staticmethod
     def from_server_compiled_ael(ael: str) -> FilterExpression:
-        """Text in Aerospike's expression language, which the server parses. Server 8.2 and later."""
+        """Text in Aerospike's expression language, which the server parses. Server 8.2 and later. It must not be
+        empty.
+        """
     @staticmethod
     def unknown() -> FilterExpression:
         """An expression that cannot be evaluated: an error, unless the operation ignores it."""

@@ -1,9 +1,12 @@
 //! `AelParseException`.
 
 use aerolane::ael::{AelError, AelErrorKind};
+use aerospike_core::ResultCode;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+
+use crate::errors;
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -22,7 +25,10 @@ pub(super) fn to_py(py: Python<'_>, error: &AelError) -> PyErr {
 
 fn make(py: Python<'_>, error: &AelError) -> PyResult<PyErr> {
     let class = class(py)?;
-    let exception = class.call1((error.to_string(),))?;
+    let fields = PyDict::new(py);
+    // What the server answers for such a text.
+    fields.set_item("result_code", errors::result_code(py, i32::from(u8::from(ResultCode::ParameterError)))?)?;
+    let exception = class.call((error.to_string(),), Some(&fields))?;
     exception.setattr("reason", error.message())?;
     exception.setattr("line", error.line())?;
     exception.setattr("column", error.column())?;

@@ -219,7 +219,7 @@ pub(super) fn expression(
     }
     if !params.is_empty() {
         let text = "parameters go with a filter that is a text; a FilterExpression has its values inside";
-        return Err(errors::invalid_argument(py, text));
+        return Err(PyTypeError::new_err(text));
     }
     let Ok(exp) = value.extract::<Exp>() else {
         let text = format!(

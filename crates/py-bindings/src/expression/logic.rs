@@ -7,7 +7,7 @@ use super::part::{Bare, Binary, Exp, Exps, Scope, definition, list};
 use super::table::expressions;
 use crate::cdt::Flags;
 use crate::expression::FilterExpression;
-use crate::value;
+use crate::{errors, value};
 
 const UNKNOWN: u8 = 0;
 const EQ: u8 = 1;
@@ -35,6 +35,15 @@ fn text<'a>(text: &'a Bound<'_, PyString>, what: &str) -> PyResult<&'a str> {
     let bytes = value::utf8(text).map_err(|refused| refused.into_py(text.py(), what))?;
     // SAFETY: UTF-8, as CPython has made it from a str.
     Ok(unsafe { std::str::from_utf8_unchecked(bytes) })
+}
+
+/// Text for the server to compile. Of an empty one it would say no more than that a parameter is wrong.
+fn source<'a>(ael: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    let source = text(ael, "ael")?;
+    if source.is_empty() {
+        return Err(errors::invalid_argument(ael.py(), "the text of an expression is empty"));
+    }
+    Ok(source)
 }
 
 expressions! {
@@ -80,8 +89,8 @@ expressions! {
     def_(name: Bound<'_, PyString>, value: Exp) = definition(text(&name, "name")?, &value);
     /// The value of a variable of an `exp_let`.
     var(name: Bound<'_, PyString>) = list(&[&VAR, &Bare(text(&name, "name")?)]);
-    /// Text in Aerospike's expression language, which the server parses. Server 8.2 and later.
-    from_server_compiled_ael(ael: Bound<'_, PyString>) = list(&[&AEL, &Binary(text(&ael, "ael")?)]);
+    /// Text in Aerospike's expression language, which the server parses. Server 8.2 and later. It must not be empty.
+    from_server_compiled_ael(ael: Bound<'_, PyString>) = list(&[&AEL, &Binary(source(&ael)?)]);
     /// An expression that cannot be evaluated: an error, unless the operation ignores it.
     unknown() = list(&[&UNKNOWN]);
     /// An int, float, bool or bytes as a str. Server 8.2 and later.
