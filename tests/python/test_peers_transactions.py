@@ -1,6 +1,7 @@
 """Transactions of sessions beside aerospike-sdk: how they end, conflict, are repeated, and what is refused then."""
 
 import asyncio
+import importlib
 from datetime import timedelta
 
 import pytest
@@ -8,8 +9,10 @@ from conftest import eventually
 from sdk_sides import Raised, compare, differ, plain, sides
 
 import aerolane
+import aerolane.sync
 
 sdk = pytest.importorskip("aerospike_sdk", reason="aerospike-sdk is not installed")
+import aerospike_sdk.sync  # noqa: E402
 
 MODULE = "function write(rec, v) rec.u = v aerospike:update(rec) return v end\n"
 
@@ -401,6 +404,29 @@ def test_commits_that_find_a_record_changed_are_repeated(both, times):
         return found, other
 
     compare(both, program)
+
+
+@pytest.mark.parametrize("given", [{}, {"max_attempts": 2}])
+@pytest.mark.parametrize("of_cluster", [{}, {"number_of_attempts": 3}, {"number_of_attempts": 1}])
+def test_settings_of_the_cluster(both, of_cluster, given):
+    found = []
+    for side, module in zip(both, (aerospike_sdk.sync, aerolane.sync), strict=True):
+        policy = importlib.import_module(f"{side.package.__name__}.policy")
+        pause = timedelta(milliseconds=1)
+        transactions = policy.TransactionSettings(sleep_between_attempts=pause, **of_cluster)
+        definition = module.ClusterDefinition(*side.address)
+        settings = policy.SystemSettings(transactions=transactions)
+        with definition.with_system_settings(settings).connect() as cluster:
+            calls = []
+
+            def operation(tx, calls=calls, side=side):
+                calls.append(tx)
+                raise side.package.TransactionError("made up", result_code=side.package.ResultCode.MRT_BLOCKED)
+
+            with pytest.raises(side.package.TransactionError):
+                cluster.create_session().do_in_transaction(operation, **given)
+            found.append(len(calls))
+    assert found[0] == found[1] == given.get("max_attempts", of_cluster.get("number_of_attempts", 10))
 
 
 @pytest.mark.parametrize(
