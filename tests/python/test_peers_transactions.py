@@ -656,3 +656,28 @@ def test_what_differs(both, name):
     theirs, ours = differ(both, DIFFERENT[name])
     assert isinstance(theirs, Raised) == (name in RAISES_THERE)
     assert isinstance(ours, Raised) == (name in RAISES_HERE)
+
+
+def test_a_commit_that_was_refused_before_it_was_decided(both):
+    """There the transaction is over, and its record locked; here it can be committed again."""
+    found = []
+    for side in both:
+        side.fresh()
+        policy = importlib.import_module(f"{side.package.__name__}.policy")
+        once = policy.Behavior.DEFAULT.derive_with_changes(
+            f"refused once, {side.package.__name__}", system_txn_roll=policy.Settings(max_retries=0)
+        )
+        tx = side.session.session_for(once).transaction().__enter__()
+        tx.put(side.key, {"i": 2})
+        refused = int(side.package.ResultCode.PARAMETER_ERROR)
+        with (
+            side.embedded.inject("result", refused, on="write", times=1),
+            pytest.raises(side.package.exceptions.CommitError) as raised,
+        ):
+            tx.commit()
+        assert (raised.value.in_doubt, raised.value.result_code) == (False, refused)
+        found.append((tx.active, attempt(lambda tx=tx: tx.commit().name), is_free(side)))
+    over = [["TransactionError", "AerospikeError"], "TXN_ALREADY_ABORTED", False]
+    theirs, ours = found
+    assert (theirs[0], list(theirs[1]), theirs[2]) == (False, over, False)
+    assert ours == (True, ("str", "COMMITTED"), True)
