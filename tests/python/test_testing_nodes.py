@@ -125,8 +125,9 @@ def test_a_partition_without_its_owners_is_unavailable(open_client):
         eventually(is_unavailable)
         # Also to a client that comes now, although no node says that it owns a partition.
         other = open_client(cluster)
-        with pytest.raises(AerospikeError, match=r"partition .* of namespace test is unavailable"):
+        with pytest.raises(AerospikeError, match=r"partition .* of namespace test is unavailable") as refused:
             put(other, keys("roster")[0], 3, total_timeout=500, max_retries=0)
+        assert refused.value.result_code == 11
         with pytest.raises(InvalidNamespaceError, match="only: test"):
             put(other, Key("nowhere", "s", 1), 3)
     with pytest.raises(ValueError, match="strong consistency"):

@@ -6,7 +6,7 @@ import pytest
 from conftest import eventually
 
 from aerolane import Key, SyncClient, native
-from aerolane.exceptions import AerospikeError, RecordNotFoundError
+from aerolane.exceptions import AerospikeError, InvalidNodeError, RecordNotFoundError, ResultCode
 from aerolane.testing import EmbeddedCluster, after
 
 ALL = range(64)
@@ -90,8 +90,12 @@ def test_a_client_in_a_minority_is_told_that_partitions_are_unavailable(connect)
         for key in keys("sc"):
             put(majority, key, 2)
         for key in keys("sc")[:4]:
-            with pytest.raises(AerospikeError):
+            with pytest.raises(InvalidNodeError, match=r"of namespace test is unavailable") as refused:
                 put(minority, key, 3, total_timeout=300, max_retries=0)
+            assert (refused.value.result_code, refused.value.in_doubt) == (ResultCode.PARTITION_UNAVAILABLE, False)
+        with pytest.raises(InvalidNodeError) as refused:
+            list(minority.query_blocking(native.Statement("test", "sc", None)))
+        assert refused.value.result_code == ResultCode.PARTITION_UNAVAILABLE
         cluster.heal()
 
         def has_the_majority_s():

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use crate::common::control_threads;
 use aerolane::raw::cluster::Cluster;
 use aerolane::raw::topology::{PARTITIONS, Topology};
-use aerolane::{Error, ErrorKind};
+use aerolane::{BatchOperation, Error, ErrorKind, SyncClient};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use aerolane_embedded::{EmbeddedCluster, TlsOptions};
-use aerospike_core::{AdminPolicy, AuthMode, ClientPolicy, Replica, TlsPolicy};
+use aerolane_embedded::{EmbeddedCluster, NamespaceOptions, TlsOptions};
+use aerospike_core::{
+    AdminPolicy, AuthMode, BasePolicy, BatchPolicy, BatchReadPolicy, Bins, ClientPolicy, ReadPolicy, Replica,
+    ResultCode, TlsPolicy, WritePolicy, as_bin, as_key,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -409,6 +412,37 @@ async fn a_cluster_that_is_not_there_yet_may_be_waited_for() {
     let topology = cluster.topology();
     let mut route = aerolane::raw::topology::Route::write(Replica::Master);
     assert!(topology.route("test", 0, &mut route, 0).is_ok());
+}
+
+/// The client finds only one node of three, which owns nothing.
+#[test]
+fn a_client_that_knows_only_a_minority_is_told_that_partitions_are_unavailable() {
+    let strict = NamespaceOptions::new("test").strong_consistency(true).roster(true);
+    let embedded = EmbeddedCluster::builder().nodes(3).namespace_with(strict).start().unwrap();
+    let nodes = embedded.nodes();
+    embedded.split(&[[nodes[0].id]]).unwrap();
+    let client = SyncClient::new(&policy(), &nodes[0].address.to_string()).unwrap();
+    let key = as_key!("test", "minority", 1);
+    let base = BasePolicy { total_timeout: 300, max_retries: 0, ..BasePolicy::default() };
+    let read = ReadPolicy { base_policy: base.clone() };
+    let write = WritePolicy { base_policy: base.clone(), ..WritePolicy::default() };
+    let mut rows = [BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All)];
+    let batch = client.batch(&BatchPolicy { base_policy: base, ..BatchPolicy::default() }, &mut rows);
+    let failures = [
+        client.put(&write, &key, &[as_bin!("n", 1)]).unwrap_err(),
+        client.get(&read, &key, Bins::All).unwrap_err(),
+        batch.unwrap_err(),
+    ];
+    for error in failures {
+        assert_eq!(error.result_code(), i32::from(u8::from(ResultCode::PartitionUnavailable)), "{error}");
+        assert!(error.to_string().contains("of namespace test is unavailable"), "{error}");
+        assert!(!error.in_doubt(), "nothing was sent");
+    }
+    embedded.heal();
+    let start = Instant::now();
+    while client.put(&write, &key, &[as_bin!("n", 1)]).is_err() {
+        assert!(start.elapsed() < SOON, "the whole cluster is found");
+    }
 }
 
 fn name_request() -> Vec<u8> {

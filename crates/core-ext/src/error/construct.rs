@@ -192,6 +192,12 @@ impl Error {
         Self::of_client(ErrorKind::InvalidNode, ClientResultCode::InvalidNodeError, Some(message.into()))
     }
 
+    /// No active node owns a partition of a strongly consistent namespace. Has the result code of a node that is asked for it,
+    /// but is no answer: a write of which an earlier attempt was sent is still in doubt.
+    pub(crate) fn partition_unavailable(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of_server(ErrorKind::InvalidNode, ResultCode::PartitionUnavailable, Some(message.into()))
+    }
+
     /// The namespace is unknown; `known` are those of the cluster.
     #[must_use]
     pub fn invalid_namespace<'a>(namespace: &str, known: impl IntoIterator<Item = &'a str>) -> Self {

@@ -67,8 +67,9 @@ impl NamespaceMap {
     /// `Random` use it to take turns.
     ///
     /// # Errors
-    /// `InvalidNode` when no active node owns the partition, `InvalidArgument` for `PreferRack` without rack ids in
-    /// the client policy, and for a partition that does not exist.
+    /// `InvalidNode` when no active node owns the partition, in a strongly consistent namespace with the result code of a node
+    /// that is asked for it (11). `InvalidArgument` for `PreferRack` without rack ids in the client policy, and for a partition
+    /// that does not exist.
     #[inline]
     pub fn route(&self, partition: u16, route: &mut Route, spread: u32) -> Result<NodeId> {
         let partition = usize::from(partition);
@@ -153,12 +154,15 @@ impl NamespaceMap {
         if self.active.is_empty() {
             return Error::invalid_node("the cluster has no active node");
         }
-        Error::invalid_node(format!(
+        let message = format!(
             "partition {partition} of namespace {} is unavailable: no active node owns it (a node is missing, or the \
              cluster is still forming; {} of {PARTITIONS} partitions have no master)",
             self.name,
             self.unowned_partitions()
-        ))
+        );
+        // With strong consistency this is a state of the cluster, for which its nodes have a result code. Programs wait for
+        // that code, whether a node was left to ask or not.
+        if self.strong_consistency { Error::partition_unavailable(message) } else { Error::invalid_node(message) }
     }
 }
 

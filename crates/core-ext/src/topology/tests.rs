@@ -1,6 +1,6 @@
 //! Snapshots, claims and routing, on clusters put together by hand.
 
-use aerospike_core::{ReadModeSc, Replica};
+use aerospike_core::{ReadModeSc, Replica, ResultCode};
 
 use super::claims::tests::text;
 use super::*;
@@ -255,6 +255,24 @@ fn a_namespace_without_an_available_partition_is_known_and_unavailable() {
     builder.apply_claims(ids[0], &nothing("other"));
     let names: Vec<_> = builder.snapshot().unwrap().namespaces().map(|map| map.name().to_owned()).collect();
     assert_eq!(names, ["other"]);
+}
+
+#[test]
+fn with_strong_consistency_an_unavailable_partition_has_the_result_code_of_a_node() {
+    let mut builder = TopologyBuilder::new(1, 1, false);
+    let node = builder.upsert_node("BB0", "10.0.0.1:3000", None, vec![], vec![]).unwrap();
+    builder.apply_claims(node, &parse_replicas(&text("sc", 7, &[&|p| p != 4, &|_| false])).unwrap());
+    let topology = builder.snapshot().unwrap();
+    let map = topology.namespace("sc").unwrap();
+    for mut route in [Route::write(Replica::Sequence), Route::read(map, Replica::Sequence, ReadModeSc::Session)] {
+        assert_eq!(map.route(5, &mut route, 0).unwrap(), node);
+        let error = map.route(4, &mut route, 0).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error}");
+        assert_eq!(error.result_code(), i32::from(u8::from(ResultCode::PartitionUnavailable)), "{error}");
+        assert!(error.to_string().contains("1 of 4096 partitions have no master"), "{error}");
+        // It is no answer: what was sent once before is in doubt.
+        assert!(error.set_in_doubt(true, 1).in_doubt());
+    }
 }
 
 #[test]
