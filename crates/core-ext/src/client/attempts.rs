@@ -104,7 +104,8 @@ pub(crate) struct Attempts<'a> {
 pub(crate) struct Attempt<'t> {
     pub(crate) node: &'t Arc<NodeInfo>,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) stamp: Stamp,
+    /// What it is counted as, if it is measured; see [`Attempts::stamp`].
+    pub(crate) mark: Mark,
 }
 
 impl<'a> Attempts<'a> {
@@ -209,7 +210,7 @@ impl<'a> Attempts<'a> {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
         let deadline = self.towards(node, now)?;
-        Ok(Attempt { node, deadline, stamp: self.stamp(now) })
+        Ok(Attempt { node, deadline, mark: self.mark })
     }
 
     /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.

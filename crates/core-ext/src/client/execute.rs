@@ -70,11 +70,12 @@ pub(super) fn on_lane<R>(
     async move {
         loop {
             // No snapshot is kept while the call waits.
-            let begun = attempts.next(&cluster.snapshot(), partition, now).map(|a| (a.node.id(), a.deadline, a.stamp));
+            let begun = attempts.next(&cluster.snapshot(), partition, now).map(|a| (a.node.id(), a.deadline));
             let next = match begun {
-                Ok((node, deadline, stamp)) => {
+                Ok((node, deadline)) => {
                     let place = node.index() as u16;
-                    let mut exchange = lane.exchange(place, Class::Single, (now, deadline, stamp), &encode);
+                    let when = (now, deadline, attempts.stamp(now));
+                    let mut exchange = lane.exchange(place, Class::Single, when, &encode);
                     let decode = |answer: &[u8]| decode(answer, known(&cluster.snapshot(), node)?);
                     match poll_fn(|cx| exchange.poll_with(cx, decode)).await {
                         Ok(Ok(output)) => {

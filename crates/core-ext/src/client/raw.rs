@@ -226,9 +226,9 @@ impl RawClient {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
         let attempts = Attempts::new(cluster, policy, call.subject(), call.what(), now);
-        on_thread(cluster, attempts, (call.partition, now), interrupt, |Attempt { node, deadline, stamp }, now| {
-            let stamp = if stamp.is_none() { stamp } else { stamp.of_read(request) };
-            let job = Job { request, now, deadline, reads: !call.writes, stamp, interrupt };
+        on_thread(cluster, attempts, (call.partition, now), interrupt, |Attempt { node, deadline, mark }, now| {
+            let mark = if mark.is_none() { mark } else { mark.of_read(request) };
+            let job = Job { request, now, deadline, reads: !call.writes, mark, interrupt };
             pools.exchange(node, job, |body| call.accept(body, node, &mut take))
         })
     }
@@ -340,14 +340,14 @@ impl RawClient {
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
         let mut attempts = Attempts::new(&self.shared.cluster, policy, call.subject(), call.what(), now);
         let topology = self.shared.cluster.snapshot();
-        let Attempt { node, deadline, stamp } = attempts.next(&topology, call.partition, now).ok()?;
+        let Attempt { node, deadline, .. } = attempts.next(&topology, call.partition, now).ok()?;
         Some(RawAttempt {
             node: node.id(),
             deadline,
             started: now,
             route: attempts.route()?,
             mark: attempts.mark(),
-            stamp,
+            stamp: attempts.stamp(now),
         })
     }
 

@@ -226,11 +226,11 @@ impl SyncClient {
             .then(|| super::span::of(command.kind(), subject(command.key()), None).entered());
         let timeout_ms = attempts.server_timeout_ms();
         let (reads, interrupt) = (!command.writes(), Interrupt::default());
-        on_thread(cluster, attempts, (partition, now), interrupt, |Attempt { node, deadline, stamp }, now| {
+        on_thread(cluster, attempts, (partition, now), interrupt, |Attempt { node, deadline, mark }, now| {
             with_request(
                 |out| command.encode(timeout_ms, out),
                 |request| {
-                    let job = Job { request, now, deadline, reads, stamp, interrupt };
+                    let job = Job { request, now, deadline, reads, mark, interrupt };
                     pools.exchange(node, job, |body| command.decode(body, node.label()))
                 },
             )

@@ -57,7 +57,7 @@ mod writer;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::sync::Mutex;
 pub use aerospike_core::Sampler;
@@ -81,7 +81,7 @@ pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};
 pub(crate) use process::{ProcessUsage, memory_bytes};
-pub(crate) use recorder::{Answered, Meter, end_code, is_compressed, result_code};
+pub(crate) use recorder::{Answered, Meter, end_code, is_compressed, last_result_code, result_code};
 use recorder::{MOST_NAMESPACES, Recorder};
 pub use snapshot::{ClusterMetrics, CommandMetric, LatencyType, NodeMetricsSnapshot};
 pub(crate) use stamp::Mark;
@@ -242,7 +242,7 @@ impl Metrics {
 
     /// A moment, in microseconds since the client was made, but never 0.
     pub(crate) fn micros(&self, at: Instant) -> u64 {
-        (at.saturating_duration_since(self.epoch).as_micros() as u64).max(1)
+        whole_micros(at.saturating_duration_since(self.epoch)).max(1)
     }
 
     /// A time in the unit of a period, cut off.
@@ -298,6 +298,12 @@ impl Metrics {
         // Beyond the table: those that were too many to be told apart.
         self.namespaces.get(number).and_then(OnceLock::get).map_or("", |name| name)
     }
+}
+
+/// `Duration::as_micros` in 64 bits, which takes half of its instructions. Enough for half a million years.
+#[inline]
+fn whole_micros(time: Duration) -> u64 {
+    time.as_secs().wrapping_mul(1_000_000).wrapping_add(time.subsec_micros().into())
 }
 
 fn of_node(by_node: &mut Vec<Measured>, node: u16) -> &mut Measured {

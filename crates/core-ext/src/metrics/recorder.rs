@@ -2,14 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use aerolane_wire::message::pass_message;
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
 use aerospike_core::metrics::COMMAND_TYPE_COUNT;
 
-use super::Metrics;
 use super::histogram::{Filling, bump};
-use super::stamp::Stamp;
+use super::stamp::{Mark, Stamp};
+use super::{Metrics, whole_micros};
+use crate::clock;
 
 /// Namespaces that are told apart: as many as a server can have. What is measured in others is counted together.
 pub(super) const MOST_NAMESPACES: usize = 32;
@@ -54,14 +56,14 @@ impl Recorder {
     }
 
     #[inline]
-    fn of(&self, stamp: Stamp) -> &Recorded {
-        let kinds = self.namespaces[stamp.namespace().min(MOST_NAMESPACES - 1)].get_or_init(Kinds::new);
-        kinds.0[stamp.kind().min(COMMAND_TYPE_COUNT - 1)].get_or_init(Recorded::new)
+    fn of(&self, mark: Mark) -> &Recorded {
+        let kinds = self.namespaces[mark.namespace().min(MOST_NAMESPACES - 1)].get_or_init(Kinds::new);
+        kinds.0[mark.kind().min(COMMAND_TYPE_COUNT - 1)].get_or_init(Recorded::new)
     }
 
     /// Counts an answer. By one writer at a time.
     pub(super) fn answered(&self, stamp: Stamp, elapsed: u64, answered: Answered) {
-        self.of(stamp).add(elapsed, answered);
+        self.of(stamp.mark()).add(elapsed, answered);
     }
 
     /// All that was recorded, with namespace and kind.
@@ -148,19 +150,47 @@ impl Meter {
     pub(crate) fn answered(&mut self, stamp: Stamp, answered: impl FnOnce() -> Answered) {
         if !stamp.is_none() && self.moment != 0 {
             let answered = answered();
-            self.note(stamp, |recorded, elapsed| recorded.add(elapsed, answered));
+            self.note_since(stamp, |recorded, elapsed| recorded.add(elapsed, answered));
         }
+    }
+
+    /// The answer to a request that began at `began` has just come. Reads the clock, for callers that have not done so.
+    #[inline]
+    pub(crate) fn answered_now(&mut self, mark: Mark, began: Instant, answered: Answered) {
+        if let Some(micros) = self.micros_since(mark, began) {
+            self.note(mark, micros, |recorded, elapsed| recorded.add(elapsed, answered));
+        }
+    }
+
+    /// A request that began at `began` and waited in line has just got a connection. Reads the clock, too.
+    pub(crate) fn placed_now(&mut self, mark: Mark, began: Instant) {
+        if let Some(micros) = self.micros_since(mark, began) {
+            self.note(mark, micros, |recorded, elapsed| recorded.waited.add(elapsed));
+        }
+    }
+
+    /// The time since `began`, with one subtraction of clock readings; a stamp needs two.
+    #[inline]
+    fn micros_since(&self, mark: Mark, began: Instant) -> Option<u64> {
+        let measures = !mark.is_none() && self.metrics.as_ref().is_some_and(|metrics| metrics.is_measuring());
+        measures.then(|| whole_micros(clock::now().saturating_duration_since(began)))
     }
 
     /// A request that stood in line has got its place, at [`moment`](Self::moment).
     #[inline]
     pub(crate) fn placed(&mut self, stamp: Stamp) {
         if !stamp.is_none() && self.moment != 0 {
-            self.note(stamp, |recorded, elapsed| recorded.waited.add(elapsed));
+            self.note_since(stamp, |recorded, elapsed| recorded.waited.add(elapsed));
         }
     }
 
-    fn note(&mut self, stamp: Stamp, note: impl FnOnce(&Recorded, u64)) {
+    #[inline]
+    fn note_since(&mut self, stamp: Stamp, note: impl FnOnce(&Recorded, u64)) {
+        self.note(stamp.mark(), self.moment.saturating_sub(stamp.began()), note);
+    }
+
+    #[inline]
+    fn note(&mut self, mark: Mark, micros: u64, note: impl FnOnce(&Recorded, u64)) {
         let Some(metrics) = &self.metrics else { return };
         let period = metrics.period();
         if period == 0 {
@@ -172,8 +202,7 @@ impl Meter {
             (self.recorder, self.period) = (Some(recorder), period);
         }
         if let Some(recorder) = &self.recorder {
-            let micros = self.moment.saturating_sub(stamp.began());
-            note(recorder.of(stamp), Metrics::in_unit(period, micros));
+            note(recorder.of(mark), Metrics::in_unit(period, micros));
         }
     }
 }
@@ -204,7 +233,8 @@ pub(crate) fn end_code(stamp: Stamp, body: &[u8]) -> u8 {
     if stamp.is_none() { 0 } else { last_result_code(body) }
 }
 
-fn last_result_code(body: &[u8]) -> u8 {
+/// The result code of the last message in the body of a frame.
+pub(crate) fn last_result_code(body: &[u8]) -> u8 {
     let mut last = body;
     while let Ok((size, _)) = pass_message(last)
         && let Some(next) = last.get(size..).filter(|next| !next.is_empty())

@@ -13,6 +13,7 @@ impl Mark {
     pub(crate) const NONE: Self = Self(0);
 
     /// `CommandType::None` gives none.
+    #[inline]
     pub(super) const fn new(kind: CommandType, namespace: u8) -> Self {
         match kind {
             CommandType::None => Self::NONE,
@@ -23,6 +24,31 @@ impl Mark {
     #[inline]
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
+    }
+
+    #[inline]
+    pub(super) const fn kind(self) -> usize {
+        self.0 as usize & ((1 << KIND_BITS) - 1)
+    }
+
+    #[inline]
+    pub(super) const fn namespace(self) -> usize {
+        self.0 as usize >> KIND_BITS
+    }
+
+    /// The mark of a read, which asks only for the header of a record if `request` (one whole frame) says so.
+    pub(crate) fn of_read(self, request: &[u8]) -> Self {
+        use aerolane_wire::message::info1;
+        use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE};
+        const INFO1: usize = PROTO_HEADER_SIZE + 1;
+        let plain = request.get(1) == Some(&(FrameType::Message as u8));
+        if self.kind() == CommandType::Get as usize
+            && plain
+            && request.get(INFO1).is_some_and(|bits| bits & info1::NO_BIN_DATA != 0)
+        {
+            return Self(self.0 - CommandType::Get as u16 + CommandType::GetHeader as u16);
+        }
+        self
     }
 }
 
@@ -35,6 +61,7 @@ impl Stamp {
     pub const NONE: Self = Self(0);
 
     /// `micros`: when it began, since the client was made. Enough bits for a century.
+    #[inline]
     pub(super) const fn new(mark: Mark, micros: u64) -> Self {
         if mark.is_none() { Self::NONE } else { Self(micros << MARK_BITS | mark.0 as u64) }
     }
@@ -47,32 +74,22 @@ impl Stamp {
     }
 
     /// When it began, in microseconds since the client was made.
+    #[inline]
     pub(super) const fn began(self) -> u64 {
         self.0 >> MARK_BITS
     }
 
-    pub(super) const fn kind(self) -> usize {
-        self.0 as usize & ((1 << KIND_BITS) - 1)
-    }
-
-    pub(super) const fn namespace(self) -> usize {
-        (self.0 as usize & ((1 << MARK_BITS) - 1)) >> KIND_BITS
+    /// What it is counted as.
+    #[inline]
+    pub(super) const fn mark(self) -> Mark {
+        Mark(self.0 as u16 & ((1 << MARK_BITS) - 1))
     }
 
     /// The stamp of a read, which asks only for the header of a record if `request` (one whole frame) says so.
     #[must_use]
     pub fn of_read(self, request: &[u8]) -> Self {
-        use aerolane_wire::message::info1;
-        use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE};
-        const INFO1: usize = PROTO_HEADER_SIZE + 1;
-        let plain = request.get(1) == Some(&(FrameType::Message as u8));
-        if self.kind() == CommandType::Get as usize
-            && plain
-            && request.get(INFO1).is_some_and(|bits| bits & info1::NO_BIN_DATA != 0)
-        {
-            return Self(self.0 - CommandType::Get as u64 + CommandType::GetHeader as u64);
-        }
-        self
+        let mark = self.mark();
+        Self(self.0 - u64::from(mark.0) + u64::from(mark.of_read(request).0))
     }
 }
 
@@ -83,7 +100,7 @@ mod tests {
     #[test]
     fn parts_come_out_as_they_went_in() {
         let stamp = Stamp::new(Mark::new(CommandType::BatchWrite, 33), 1 << 50);
-        assert_eq!((stamp.kind(), stamp.namespace(), stamp.began()), (11, 33, 1 << 50));
+        assert_eq!((stamp.mark().kind(), stamp.mark().namespace(), stamp.began()), (11, 33, 1 << 50));
         assert!(!Stamp::new(Mark::new(CommandType::Get, 0), 0).is_none());
         assert!(Stamp::new(Mark::new(CommandType::None, 3), 9).is_none());
         assert!(Stamp::new(Mark::NONE, 9).is_none());
@@ -94,7 +111,8 @@ mod tests {
         let get = Stamp::new(Mark::new(CommandType::Get, 2), 77);
         let frame = |info1| [2, 3, 0, 0, 0, 0, 0, 22, 22, info1];
         let header = get.of_read(&frame(0x21));
-        assert_eq!((header.kind(), header.namespace(), header.began()), (CommandType::GetHeader as usize, 2, 77));
+        let mark = header.mark();
+        assert_eq!((mark.kind(), mark.namespace(), header.began()), (CommandType::GetHeader as usize, 2, 77));
         assert_eq!(get.of_read(&frame(3)), get);
         let compressed = [2, 4, 0, 0, 0, 0, 0, 22, 22, 0x21];
         assert_eq!((get.of_read(&compressed), get.of_read(&[])), (get, get));

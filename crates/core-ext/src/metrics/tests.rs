@@ -32,6 +32,28 @@ fn noted(metrics: &Metrics, kind: CommandType) -> (u64, f64) {
 }
 
 #[test]
+fn a_thread_times_its_answer_from_the_moment_its_call_began() {
+    let (metrics, mut meter) = measuring(policy());
+    let mark = metrics.mark(CommandType::Get, "test");
+    let answered = Answered { sent: 100, received: 30, result_code: Some(0) };
+    let began = clock::now();
+    std::thread::sleep(Duration::from_millis(3));
+    meter.placed_now(mark, began);
+    meter.answered_now(mark, began, answered);
+    meter.answered_now(Mark::NONE, began, answered);
+    metrics.disable();
+    meter.answered_now(mark, began, answered);
+    let (count, micros) = noted(&metrics, CommandType::Get);
+    assert_eq!(count, 1, "neither a call that is not measured nor one that ends when nothing is");
+    let longest = whole_micros(clock::now().saturating_duration_since(began));
+    assert!((3000.0..=longest as f64).contains(&micros), "{micros} µs");
+    let measured = metrics.measured();
+    let requests = measured[0].0.values().next().unwrap();
+    assert!(requests.connection_aq().min() >= 3000, "it waited as long");
+    assert_eq!(whole_micros(Duration::new(7, 1_999)), 7_000_001);
+}
+
+#[test]
 fn nothing_is_measured_unless_it_is_asked_for() {
     let metrics = Metrics::new();
     let mut meter = Meter::new(Some(&metrics), 0);

@@ -19,7 +19,7 @@ use crate::command::compress::is_compressed_request;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
-use crate::metrics::Stamp;
+use crate::metrics::{Mark, Stamp};
 use crate::names::same;
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
@@ -94,6 +94,11 @@ impl Group<'_> {
 
     pub(super) fn class(&self) -> Class {
         if self.alone { Class::Single } else { Class::Batch }
+    }
+
+    /// What its answer is counted as, if it is measured.
+    pub(super) fn mark(&self) -> Mark {
+        self.attempts.mark()
     }
 
     /// Begins the next attempt.

@@ -208,8 +208,8 @@ fn send_on<'a, 'p, R: Rows + ?Sized>(
     let next = if let Err(next) = group.begin(now) {
         next
     } else {
-        let (request, deadline, reads, stamp) = (&group.request, group.deadline, group.reads(), group.stamp);
-        let job = Job { request, now, deadline, reads, stamp, interrupt };
+        let (request, deadline, reads, mark) = (&group.request, group.deadline, group.reads(), group.mark());
+        let job = Job { request, now, deadline, reads, mark, interrupt };
         let sent = match free {
             Some(free) => pools.send_over(&group.node, free, job),
             None => pools.send(&group.node, group.class(), job),

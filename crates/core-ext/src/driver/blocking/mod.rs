@@ -39,7 +39,7 @@ use crate::config::{PoolSizing, WhenFull};
 use crate::connect::BlockingStream;
 use crate::error::Error;
 use crate::lane::{Class, Failure, FailureKind, NodeCounters, is_slow};
-use crate::metrics::{Answered, Meter, Metrics, Stamp, end_code};
+use crate::metrics::{Answered, Mark, Meter, Metrics, Stamp, last_result_code, result_code};
 use crate::topology::{NodeId, NodeInfo};
 
 /// After so long at rest a connection is looked at before it is used: the server may have closed it.
@@ -105,7 +105,9 @@ pub(crate) struct Sent<'a> {
     deadline: Option<Instant>,
     /// Nothing is changed on the server by a request that is lost: then a lost one counts as not sent.
     reads: bool,
-    stamp: Stamp,
+    mark: Mark,
+    /// When the attempt began, if it is measured.
+    began: Instant,
 }
 
 /// A connection, or the right to open one.
@@ -123,8 +125,8 @@ pub(crate) struct Job<'a> {
     pub(crate) deadline: Option<Instant>,
     /// The request cannot change anything on the server.
     pub(crate) reads: bool,
-    /// For an answer that is to be measured.
-    pub(crate) stamp: Stamp,
+    /// What the answer is counted as, if it is measured, from `now` on.
+    pub(crate) mark: Mark,
     /// Whether the caller may be interrupted.
     pub(crate) interrupt: Interrupt<'a>,
 }
@@ -152,7 +154,8 @@ impl Pools {
         }
         let active = verdict.in_flight.div_ceil(*depth).min(combiners.len());
         let combiner = &combiners[thread::number() % active];
-        if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
+        let stamp = self.metrics.as_ref().map_or(Stamp::NONE, |metrics| metrics.stamp(job.mark, job.now));
+        if let Some(joined) = combiner.join(pool, job.request, (job.now, stamp)) {
             let mut answer = ANSWER.take();
             let result = joined.finish(pool, job, &mut answer, decode);
             empty(&mut answer, KEEP_REQUEST);
@@ -215,13 +218,12 @@ impl Pools {
             },
             CheckedOut::Open(place) => self.open(node, place, job.deadline, &mut now)?,
         };
-        let Job { request, deadline, reads, stamp, interrupt, .. } = job;
-        if lease.waited && !stamp.is_none() {
-            lease.meter.look_at_clock();
-            lease.meter.placed(stamp);
+        let Job { request, deadline, reads, mark, interrupt, now: began } = job;
+        if lease.waited {
+            lease.meter.placed_now(mark, began);
         }
         match lease.send(request, now, deadline, interrupt) {
-            Ok(()) => Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline, reads, stamp }),
+            Ok(()) => Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline, reads, mark, began }),
             Err(broken) => Err(ExchangeError::Failed(self.broken(pool, node.id(), lease, broken, false))),
         }
     }
@@ -439,7 +441,8 @@ impl Sent<'_> {
     ) -> Result<R, Failure> {
         let (result, code) = match self.lease.receive(self.now, self.deadline, interrupt) {
             Ok(frame) => match message_body(&frame, &mut Vec::new()) {
-                Ok(body) => (decode(body), end_code(self.stamp, body)),
+                // One message: nothing stands behind it that could have another code.
+                Ok(body) => (decode(body), result_code(body)),
                 Err(error) => return Err(self.undecodable(&error)),
             },
             Err(broken) => return Err(self.failed(broken)),
@@ -471,9 +474,13 @@ impl Sent<'_> {
     ) -> Result<Result<(), E>, Failure> {
         let mut scratch = Vec::new();
         loop {
+            let mark = self.mark;
             let (last, code) = match self.lease.receive(self.now, self.deadline, interrupt) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
-                    Ok(body) => (each(body), end_code(self.stamp, body)),
+                    Ok(body) => match each(body) {
+                        Ok(true) if !mark.is_none() => (Ok(true), last_result_code(body)),
+                        last => (last, 0),
+                    },
                     Err(error) => return Err(self.undecodable(&error)),
                 },
                 Err(broken) => return Err(self.failed(broken)),
@@ -497,11 +504,11 @@ impl Sent<'_> {
     /// The answer has come whole.
     #[inline]
     fn measure(&mut self, code: u8) {
-        if !self.stamp.is_none() {
+        if !self.mark.is_none() {
             let connection = &mut *self.lease;
             let (sent, received) = (connection.tally.bytes_sent, connection.tally.bytes_received);
-            connection.meter.look_at_clock();
-            connection.meter.answered(self.stamp, || Answered { sent, received, result_code: Some(code) });
+            let answered = Answered { sent, received, result_code: Some(code) };
+            connection.meter.answered_now(self.mark, self.began, answered);
         }
     }
 

@@ -113,8 +113,7 @@ fn call(pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError
 fn call_at(now: Instant, pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError> {
     let request = [2, 3, 0, 0, 0, 0, 0, 1, wait_ms];
     let deadline = (timeout_ms > 0).then(|| now + Duration::from_millis(timeout_ms));
-    let job =
-        Job { request: &request, now, deadline, reads: true, stamp: Stamp::NONE, interrupt: Interrupt::default() };
+    let job = Job { request: &request, now, deadline, reads: true, mark: Mark::NONE, interrupt: Interrupt::default() };
     pools.exchange(&node(), job, |body| body[22])
 }
 
@@ -194,7 +193,7 @@ fn a_write_that_blocks_ends_in_time_and_counts_as_not_sent() {
         now,
         deadline: Some(now + Duration::from_millis(100)),
         reads: false,
-        stamp: Stamp::NONE,
+        mark: Mark::NONE,
         interrupt: Interrupt::default(),
     };
     let error = pools.exchange(&node(), job, |_| ()).unwrap_err();
@@ -405,13 +404,13 @@ fn on_shared(pools: &Pools) -> usize {
 fn shared_call(pools: &Pools, byte: u8, interrupt: Interrupt<'_>) -> Result<u8, Failure> {
     let request = [2, 3, 0, 0, 0, 0, 0, 1, byte];
     let now = Instant::now();
-    shared(pools, Job { request: &request, now, deadline: None, reads: true, stamp: Stamp::NONE, interrupt })
+    shared(pools, Job { request: &request, now, deadline: None, reads: true, mark: Mark::NONE, interrupt })
 }
 
 /// The same with any request. The combiner gets a connection if it has none.
 fn shared(pools: &Pools, job: Job<'_>) -> Result<u8, Failure> {
     let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
-    if let Some(joined) = combiners[0].join(pool, job.request, (job.now, job.stamp)) {
+    if let Some(joined) = combiners[0].join(pool, job.request, (job.now, Stamp::NONE)) {
         return joined.finish(pool, job, &mut Vec::new(), |body| body[22]);
     }
     let sent = pools.send(&node(), Class::Single, job).unwrap();
@@ -525,7 +524,7 @@ fn who_stands_in_line_and_runs_a_signal_handler_holds_up_nobody() {
             now: Instant::now(),
             deadline: None,
             reads: true,
-            stamp: Stamp::NONE,
+            mark: Mark::NONE,
             interrupt: Interrupt::by(&joins_the_others),
         };
         assert_eq!(pools.exchange(&node(), job, |body| body[22]).unwrap(), 3);
@@ -615,7 +614,7 @@ fn a_leader_reads_while_the_server_takes_no_more() {
         request.resize(REQUEST, byte);
         let (now, interrupt) = (Instant::now(), Interrupt::default());
         let deadline = Some(now + Duration::from_secs(60));
-        shared(&pools, Job { request: &request, now, deadline, reads: false, stamp: Stamp::NONE, interrupt })
+        shared(&pools, Job { request: &request, now, deadline, reads: false, mark: Mark::NONE, interrupt })
     };
     assert_eq!(shared_call(0).unwrap(), 0);
     let (start, call) = (Barrier::new(32), &shared_call);
