@@ -12,6 +12,7 @@ import pytest
 
 import aerolane
 import aerolane.metrics
+import aerolane.sync
 from aerolane import native
 from aerolane.exceptions import AerospikeError, InvalidArgumentError, RecordNotFoundError
 from aerolane.native import CommandType, LatencyType, LatencyUnit, MetricsPolicy, Operation, Sampler
