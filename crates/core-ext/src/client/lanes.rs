@@ -16,7 +16,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::sync::Mutex;
 use arc_swap::ArcSwap;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -33,6 +32,7 @@ use crate::driver::{close_reason, log_closed, thread};
 use crate::error::Error;
 use crate::lane::{Class, FailureKind, LaneSizing, NodeCounters};
 use crate::metrics::Metrics;
+use crate::sync::Mutex;
 use crate::topology::{NodeId, Topology};
 
 /// The lanes of one runtime.

@@ -14,7 +14,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::sync::Mutex;
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 
@@ -38,6 +37,7 @@ use crate::dynamic::{self, Overlay};
 use crate::error::{Error, Result};
 use crate::lane::{Failure, Full};
 use crate::metrics::{Mark, Stamp, is_compressed};
+use crate::sync::Mutex;
 use crate::topology::{NodeId, NodeInfo, Route};
 
 /// What the client must know of a request about one record.

@@ -7,13 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use crate::sync::Mutex;
 use arc_swap::ArcSwapOption;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::error::{Error, Result};
+use crate::sync::Mutex;
 
 /// How long threads that resolved a name or hashed a password stay for the next time.
 const KEEP_HELPERS: Duration = Duration::from_secs(1);

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-use crate::sync::Mutex;
-
 use super::checked;
 use crate::client::SyncClient;
 use crate::error::{Error, Result};
+use crate::sync::Mutex;
 
 impl SyncClient {
     /// Calls `call` with each of `inputs` on worker threads, at most `concurrency` at the same time; gives an iterator over

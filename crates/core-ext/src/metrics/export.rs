@@ -12,10 +12,9 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex};
-
 use super::snapshot::ClusterMetrics;
 use crate::error::{Error, Result};
+use crate::sync::{Condvar, Mutex};
 
 /// After this many failures in a row an exporter is suspended.
 const FAILURES: u32 = 3;

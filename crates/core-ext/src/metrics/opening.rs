@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::sync::Mutex;
-
 use super::LatencyUnit;
 use super::histogram::{Filling, Histogram};
+use crate::sync::Mutex;
 
 /// Why a connection could not be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

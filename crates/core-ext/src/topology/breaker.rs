@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::sync::Mutex;
 use aerospike_core::ResultCode;
 
 use super::outage::Outage;
 use crate::error::Error;
+use crate::sync::Mutex;
 
 /// In the count of errors: the node cannot be connected to. One load tells whether anything speaks against sending.
 const DOWN: u32 = 1 << 31;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sync::Mutex;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use super::Breaker;
 use crate::error::{Error, Phase, Result};
+use crate::sync::Mutex;
 
 /// Pauses between attempts to connect: the first one, doubled each time up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);

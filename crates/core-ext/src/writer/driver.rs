@@ -7,7 +7,6 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use crate::sync::Mutex;
 use aerolane_wire::digest::{Digest, partition_id};
 use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
@@ -23,6 +22,7 @@ use super::sunk::Sunk;
 use crate::client::{RawKey, RawOutcome, RawShape, Shared, WrittenRows, wait};
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::sync::Mutex;
 use crate::topology::{NodeId, Topology};
 
 /// The cluster's map as it is read at one moment.

@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use crate::sync::{Condvar, Mutex};
 use aerolane_wire::digest::Digest;
 
 use super::core::Tag;
 use super::delivery::{Delivery, Written};
 use crate::client::RawKey;
 use crate::error::{Error, Result};
+use crate::sync::{Condvar, Mutex};
 
 /// Hears the outcomes of records that were handed over together, some at a time, on the thread that has got them.
 pub type OutcomeSink<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;

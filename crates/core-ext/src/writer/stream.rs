@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::sync::Mutex;
 use futures_core::Stream;
 
 use super::driver::{Inner, WriterKey};
 use super::outcome::{CellRef, Outcome};
+use crate::sync::Mutex;
 
 /// Outcomes that nobody has taken yet.
 pub(super) struct Queue<K>(Mutex<Queued<K>>);

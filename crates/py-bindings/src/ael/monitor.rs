@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::lock::LockAttached;
 use aerolane::ael::listed::Listed;
 use aerolane::sync::{Condvar, Mutex};
 use pyo3::exceptions::{PyRuntimeError, PyTimeoutError};
@@ -15,6 +14,7 @@ use super::index::{Index, IndexContext};
 use crate::client::Client as NativeClient;
 use crate::core::ClientCore;
 use crate::errors;
+use crate::lock::LockAttached;
 
 /// How long `wait_until_ready` waits unless it is told.
 const READY_WITHIN: f64 = 30.0;

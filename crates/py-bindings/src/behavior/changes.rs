@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::lock::LockAttached;
 use aerolane::sync::Mutex;
 use aerolane_config::{BehaviorChanges, DEFAULT, Problem, Settings as Values};
 use pyo3::prelude::*;
 
 use super::resolved::{Patch, Resolved};
 use super::{Behavior, predefined, registry};
+use crate::lock::LockAttached;
 
 /// Taken to change what behaviors come to. No Python code runs under it.
 static CHANGING: Mutex<()> = Mutex::new(());

@@ -7,12 +7,12 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-use crate::lock::LockAttached;
 use aerolane::sync::{Mutex, MutexGuard};
 use pyo3::prelude::*;
 
 use super::chain::Chain;
 use super::context::Context;
+use crate::lock::LockAttached;
 use crate::recycled;
 
 /// A chain, and the session that it belongs to.

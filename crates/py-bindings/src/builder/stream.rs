@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::lock::LockAttached;
 use aerolane::Error;
 use aerolane::batch::FailureSummary;
 use aerolane::sync::Mutex;
@@ -20,6 +19,7 @@ use super::surface::Surface;
 use crate::batch::results::raised;
 use crate::core::ClientCore;
 use crate::instance::Instance;
+use crate::lock::LockAttached;
 use crate::query::recordset::Recordset;
 use crate::query::statement::Asked;
 use crate::query::{PartitionFilter, commands as query};

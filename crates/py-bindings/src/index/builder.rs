@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::lock::LockAttached;
 use aerolane::ael::Version;
 use aerolane::sync::Mutex;
 use aerospike_core::expressions::Expression;
@@ -19,6 +18,7 @@ use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::dataset::DataSet;
 use crate::errors;
+use crate::lock::LockAttached;
 use crate::policy::enums::Named;
 use crate::query::enums::Indexed;
 use crate::query::filter::{core_context, core_expression};

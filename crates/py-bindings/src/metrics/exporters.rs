@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::lock::LockAttached;
 use aerolane::metrics::{ClusterMetrics as Snapshot, Exports, MetricsExport, MetricsWriter};
 use aerolane::sync::Mutex;
 use aerolane_config::{Exporter, Metrics};
@@ -16,6 +15,7 @@ use pyo3::types::{PyModule, PyTuple};
 use super::snapshot::ClusterMetrics;
 use super::writer;
 use crate::core::ClientCore;
+use crate::lock::LockAttached;
 
 /// The logger is `aerolane.metrics`.
 pub(crate) const LOG: &str = "aerolane::metrics";

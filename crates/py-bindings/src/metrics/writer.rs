@@ -1,6 +1,5 @@
 //! `MetricsWriter`: snapshots as lines of a file.
 
-use crate::lock::LockAttached;
 use aerolane::metrics as core;
 use aerolane::sync::Mutex;
 use pyo3::exceptions::PyOSError;
@@ -8,6 +7,7 @@ use pyo3::prelude::*;
 
 use super::snapshot::ClusterMetrics;
 use crate::errors;
+use crate::lock::LockAttached;
 
 /// An exporter that appends a line for each snapshot of metrics to a file `metrics-<time>.log` in a directory, which it
 /// creates if necessary. The setting `report_dir` installs one.

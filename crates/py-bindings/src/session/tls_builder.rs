@@ -1,8 +1,9 @@
 //! `TlsBuilder`: how connections are encrypted, said step by step.
 
-use crate::lock::LockAttached;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::lock::LockAttached;
 
 /// How connections are encrypted: `definition.with_tls_config_of().ca_file("ca.pem").done()`, for code written for the first
 /// versions of the SDK of Aerospike. `with_tls_config` takes the same in one call.

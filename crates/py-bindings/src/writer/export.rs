@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::lock::LockAttached;
 use aerolane::metrics::{Exports, MetricsExport};
 use aerolane::sync::Mutex;
 use aerolane::writer::{RawWriter, WriterMetrics};
@@ -14,6 +13,7 @@ use super::key::WrittenKey;
 use super::metrics as shown;
 use crate::core::ClientCore;
 use crate::errors;
+use crate::lock::LockAttached;
 use crate::metrics::exporters;
 
 /// How long closing waits for the last snapshots to be exported, all exporters together.

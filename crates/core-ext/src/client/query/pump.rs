@@ -3,7 +3,6 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use crate::sync::Mutex;
 use aerolane_wire::proto::{self, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
@@ -16,6 +15,7 @@ use crate::command::compress::message_body;
 use crate::connect::Stream;
 use crate::error::{Error, Phase, Result};
 use crate::metrics::{Answered, Metrics, Stamp, end_code};
+use crate::sync::Mutex;
 use crate::topology::{NodeId, NodeInfo};
 
 /// A body that is announced to be larger is given room as it comes.

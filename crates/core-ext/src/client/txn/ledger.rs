@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
-use crate::sync::Mutex;
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::Message;
 use aerospike_core::{ResultCode, Txn};
@@ -12,6 +11,7 @@ use aerospike_core::{ResultCode, Txn};
 use super::RecordId;
 use super::frame::version_of;
 use crate::error::{Error, Result};
+use crate::sync::Mutex;
 
 /// The ledgers of this process, by the ids of their transactions.
 static LEDGERS: LazyLock<Mutex<Ledgers>> = LazyLock::new(Mutex::default);

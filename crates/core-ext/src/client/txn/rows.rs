@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::sync::Mutex;
 use aerolane_wire::digest::Digest;
 use aerospike_core::BatchPolicy;
 
@@ -15,6 +14,7 @@ use crate::client::asynchronous::Shared;
 use crate::client::batch::{Rows, Target, left_to_rows, on_lane};
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
+use crate::sync::Mutex;
 
 /// Carries out a batch of the transaction that the policy names. The outer error: no row was sent; all rows have it, too.
 pub(in crate::client) async fn batch<R: Rows + ?Sized>(

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Mutex, MutexGuard};
 use aerolane_wire::WireError;
 use aerolane_wire::proto::FrameType;
 
@@ -39,6 +38,7 @@ use crate::driver::mark::PATIENCE;
 use crate::driver::{close_reason, empty};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Answered, Meter, Stamp};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Most requests on the connection at a time, if [`PoolSizing::depth`](crate::PoolSizing::depth) does not say fewer: what
 /// stands in line behind a slow one waits for it.

@@ -12,8 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex};
-
 use super::connection::{Connection, Tally};
 use super::interrupt::{Interrupt, SLICE};
 use crate::clock;
@@ -22,6 +20,7 @@ use crate::driver::fork::DeadSocket;
 use crate::driver::log_closed;
 use crate::lane::{Full, NodeCounters};
 use crate::metrics::Meter;
+use crate::sync::{Condvar, Mutex};
 
 /// Most shards of a pool.
 const MAX_SHARDS: usize = 64;

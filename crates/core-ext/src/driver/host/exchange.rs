@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use crate::sync::Mutex;
-
 use crate::Error;
 use crate::driver::empty;
 use crate::driver::slots::{Slots, Taken};
 use crate::driver::tasks::ExchangeError;
 use crate::lane::{Class, Failure, FailureKind, Full, Millis, Sink, Ticket};
 use crate::metrics::Stamp;
+use crate::sync::Mutex;
 
 /// A thread's buffer that grew beyond this is given back.
 const KEEP_CAPACITY: usize = 64 * 1024;

@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::sync::Mutex;
-
 use super::sharing::Port;
+use crate::sync::Mutex;
 
 /// How often it looks whether the loop turns.
 const LOOK_EVERY: Duration = Duration::from_millis(25);

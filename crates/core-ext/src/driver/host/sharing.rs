@@ -4,13 +4,12 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::sync::Mutex;
-
 use super::relief::Watched;
 use crate::config::PoolSizing;
 use crate::connect::BlockingStream;
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
+use crate::sync::Mutex;
 use crate::topology::NodeId;
 
 /// So many requests are worth another connection: all callers are on the loop's thread, which has less to do for a request

@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
@@ -38,6 +37,8 @@ use crate::metrics::{self, Metrics, Stamp};
 
 pub(crate) use exchange::Exchange;
 use opening::Opening;
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// A thread's buffers that grew beyond this are given back.
 const KEEP_CAPACITY: usize = 64 * 1024;
