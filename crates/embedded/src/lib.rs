@@ -14,7 +14,8 @@
 //! `scan`, `info` and `admin` answer, `record` and `udf` do what one record does; `store`, `index` and `transaction` keep
 //! records; `cdt`, `path`, `bits`, `hll`, `exp` and `geo` (regions on the sphere) are operations on values; `value` is what these
 //! have in common, and `request` what `service` and those that answer hand to each other. `cluster` is the nodes and who owns
-//! what; those that answer know it, and it keeps state of theirs.
+//! what; those that answer know it, and it keeps state of theirs. Only those that move bytes or time read a clock (`service`,
+//! `cluster` and what controls them): a request is answered in the time that it comes with (`clock::Now`).
 
 mod admin;
 mod batch;

@@ -1,7 +1,7 @@
 //! Users and roles: who there is, and what each may do.
 
 use super::privilege::{Network, Permission, Privilege, code};
-use crate::clock;
+use crate::clock::Now;
 use aerolane_wire::ResultCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -75,9 +75,12 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Counts a read or write; gives how many there were in this second, that one included.
-    fn count(&self, now_ms: u64, write: bool) -> u32 {
-        let second = now_ms / 1000;
-        if self.second.swap(second, Ordering::Relaxed) != second {
+    fn count(&self, now: Now, write: bool) -> u32 {
+        // Nodes share the quota, whatever their clocks say.
+        let second = now.system_ms / 1000;
+        // Another thread may have been told of the next one already.
+        let known = self.second.load(Ordering::Relaxed);
+        if known != second && known != second + 1 && self.second.swap(second, Ordering::Relaxed) != second {
             self.reads.store(0, Ordering::Relaxed);
             self.writes.store(0, Ordering::Relaxed);
         }
@@ -86,8 +89,8 @@ impl Usage {
     }
 
     /// Reads and writes of the present second so far.
-    pub(super) fn rates(&self, now_ms: u64) -> (u32, u32) {
-        if self.second.load(Ordering::Relaxed) == now_ms / 1000 {
+    pub(super) fn rates(&self, now: Now) -> (u32, u32) {
+        if self.second.load(Ordering::Relaxed) == now.system_ms / 1000 {
             (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
         } else {
             (0, 0)
@@ -127,10 +130,9 @@ impl Grants {
     }
 
     /// Counts a read or a write against the quota.
-    pub(crate) fn spend(&self, write: bool) -> Result<(), ResultCode> {
+    pub(crate) fn spend(&self, write: bool, now: Now) -> Result<(), ResultCode> {
         let quota = if write { self.write_quota } else { self.read_quota };
-        // Nodes share the quota, whatever their clocks say.
-        let used = self.usage.count(clock::now_ms(), write);
+        let used = self.usage.count(now, write);
         if quota > 0 && used > quota { Err(ResultCode::QUOTA_EXCEEDED) } else { Ok(()) }
     }
 
@@ -246,4 +248,24 @@ impl Accounts {
 pub(super) fn check_name(name: &str) -> Option<()> {
     let odd = |c: char| c.is_control() || matches!(c, ':' | ';');
     (!name.is_empty() && name.len() <= MAX_NAME && !name.contains(odd)).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_are_those_of_a_second_whatever_a_nodes_clock_says() {
+        let mut accounts = Accounts::new(BTreeMap::new());
+        accounts.create_role("slow", Role { read_quota: 2, ..Role::default() }).unwrap();
+        accounts.create_user("a", b"hash".to_vec(), &["slow".to_owned()]).unwrap();
+        let grants = accounts.grants("a", 1).unwrap();
+        let at = |system_ms: u64| Now { system_ms, ..Now::read() }.shifted((system_ms % 2 * 90_000).cast_signed());
+        assert_eq!([10_000, 10_001].map(|ms| grants.spend(false, at(ms))), [Ok(()), Ok(())]);
+        assert_eq!(grants.spend(false, at(10_999)), Err(ResultCode::QUOTA_EXCEEDED));
+        assert_eq!((grants.spend(true, at(10_999)), grants.usage.rates(at(10_998))), (Ok(()), (3, 1)));
+        assert_eq!(grants.usage.rates(at(11_000)), (0, 0));
+        assert_eq!([11_000, 10_999].map(|ms| grants.spend(false, at(ms))), [Ok(()), Ok(())]);
+        assert_eq!(grants.spend(false, at(11_000)), Err(ResultCode::QUOTA_EXCEEDED));
+    }
 }

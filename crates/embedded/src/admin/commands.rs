@@ -3,7 +3,7 @@
 use super::accounts::{Accounts, Role, User};
 use super::privilege::{Network, Permission, decode_list, name_of};
 use super::security::Security;
-use crate::clock;
+use crate::clock::Now;
 use crate::request::Session;
 use aerolane_wire::ResultCode;
 use aerolane_wire::admin::{AdminHeader, AdminMessage, command, encode_block, field};
@@ -20,6 +20,7 @@ pub(super) fn execute(
     security: &Security,
     session: &mut Session,
     message: &AdminMessage<'_>,
+    now: Now,
     out: &mut Vec<u8>,
 ) -> Result<(), ResultCode> {
     let own = session.user.clone().ok_or(ResultCode::NOT_AUTHENTICATED)?;
@@ -72,7 +73,7 @@ pub(super) fn execute(
                 Ok(())
             })
         }
-        command::QUERY_USERS => security.look(|accounts| query_users(accounts, user, out)),
+        command::QUERY_USERS => security.look(|accounts| query_users(accounts, user, now, out)),
         command::CREATE_ROLE => {
             let (name, role) = (role()?, new_role(message)?);
             security.change(|accounts| accounts.create_role(name, role))
@@ -192,16 +193,16 @@ fn new_role(message: &AdminMessage<'_>) -> Result<Role, ResultCode> {
 }
 
 /// Appends one user, or all, and the end of the list.
-fn query_users(accounts: &Accounts, name: Option<&str>, out: &mut Vec<u8>) -> Result<(), ResultCode> {
+fn query_users(accounts: &Accounts, name: Option<&str>, now: Now, out: &mut Vec<u8>) -> Result<(), ResultCode> {
     let one = match name {
         Some(name) => Some((name, accounts.users.get(name).ok_or(ResultCode::INVALID_USER)?)),
         None => None,
     };
     let all = accounts.users.iter().map(|(name, user)| (&**name, user)).filter(|_| one.is_none());
-    list(out, one.into_iter().chain(all), |(name, user), out| user_block(accounts, name, user, out))
+    list(out, one.into_iter().chain(all), |(name, user), out| user_block(accounts, (name, user), now, out))
 }
 
-fn user_block(accounts: &Accounts, name: &str, user: &User, out: &mut Vec<u8>) {
+fn user_block(accounts: &Accounts, (name, user): (&str, &User), now: Now, out: &mut Vec<u8>) {
     let mut roles = vec![user.roles.len().min(255) as u8];
     for role in user.roles.iter().take(255) {
         roles.push(role.len() as u8);
@@ -209,7 +210,7 @@ fn user_block(accounts: &Accounts, name: &str, user: &User, out: &mut Vec<u8>) {
     }
     // The quota, and the rates of single records, of limited queries, and the number of unlimited ones.
     let (read_quota, write_quota) = accounts.quotas(user);
-    let (reads, writes) = user.usage.rates(clock::now_ms());
+    let (reads, writes) = user.usage.rates(now);
     let info = |quota: u32, rate: u32| {
         let mut info = vec![4];
         info.extend([quota, rate, 0, 0].into_iter().flat_map(u32::to_be_bytes));

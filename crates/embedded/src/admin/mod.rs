@@ -18,8 +18,11 @@ mod security;
 pub(crate) use accounts::Grants;
 pub(crate) use privilege::Permission;
 use security::Token;
+#[cfg(test)]
+pub(crate) use security::{COST, SALT};
 pub(crate) use security::{FirstUser, SESSION_TTL, Security};
 
+use crate::clock::Now;
 use crate::cluster::{Counters, Node};
 use crate::request::{Answered, Request, Session, error_answer};
 use aerolane_wire::ResultCode;
@@ -41,9 +44,9 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     let user = message.field(field::USER).and_then(|user| std::str::from_utf8(user).ok());
     match message.header.command {
         command::LOGIN => {
-            let session = &mut *request.session;
-            let logged_in =
-                login(security, session, &message, user).and_then(|token| admit(security, session).map(|()| token));
+            let (session, now) = (&mut *request.session, request.now);
+            let logged_in = login(security, session, &message, user, now)
+                .and_then(|token| admit(security, session).map(|()| token));
             tell_log(request, user, logged_in.as_ref().err());
             match logged_in {
                 Ok(token) => {
@@ -56,7 +59,7 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         }
         command::AUTHENTICATE => {
             let checked = match (message.field(field::SESSION_TOKEN), message.field(field::CREDENTIAL)) {
-                (Some(token), _) => security.check_token(user, token),
+                (Some(token), _) => security.check_token(user, token, request.now),
                 (None, Some(credential)) => {
                     let user = user.unwrap_or_default();
                     security.check_credential(user, credential).map(|()| user.to_owned())
@@ -73,7 +76,7 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         _ if request.session.user.is_none() => result(out, ResultCode::NOT_AUTHENTICATED),
         _ => {
             let start = out.len();
-            match commands::execute(security, request.session, &message, out) {
+            match commands::execute(security, request.session, &message, request.now, out) {
                 Ok(()) if out.len() > start => Answered::Done,
                 outcome => {
                     out.truncate(start);
@@ -91,6 +94,7 @@ fn login(
     session: &mut Session,
     message: &AdminMessage<'_>,
     user: Option<&str>,
+    now: Now,
 ) -> Result<Token, ResultCode> {
     let name = match (message.field(field::USER), message.field(field::CREDENTIAL)) {
         (None, None) => security.check_certificate(session.common_name.as_deref())?.to_owned(),
@@ -100,7 +104,7 @@ fn login(
             user.to_owned()
         }
     };
-    let token = security.open(&name)?;
+    let token = security.open(&name, now)?;
     log_in(session, Some(&name));
     Ok(token)
 }
@@ -152,7 +156,13 @@ pub(crate) fn grants(node: &Node, session: &mut Session) -> Result<Option<Arc<Gr
 
 /// Whether a request for data is permitted, and within the quota. Without security it always is.
 #[inline]
-pub(crate) fn permit_data(grants: Option<&Grants>, access: Access, namespace: &[u8], set: &[u8]) -> Result<(), u8> {
+pub(crate) fn permit_data(
+    grants: Option<&Grants>,
+    access: Access,
+    namespace: &[u8],
+    set: &[u8],
+    now: Now,
+) -> Result<(), u8> {
     let Some(grants) = grants else { return Ok(()) };
     let checked = match access {
         Access::Read => grants.check(Permission::Read, namespace, set),
@@ -161,7 +171,7 @@ pub(crate) fn permit_data(grants: Option<&Grants>, access: Access, namespace: &[
             .and_then(|()| if reads { grants.check(Permission::Read, namespace, set) } else { Ok(()) }),
         Access::Udf => grants.check(Permission::Udf, namespace, set),
     };
-    checked.and_then(|()| grants.spend(access != Access::Read)).map_err(|code| code.0)
+    checked.and_then(|()| grants.spend(access != Access::Read, now)).map_err(|code| code.0)
 }
 
 /// What a request does to data.

@@ -1,6 +1,7 @@
 //! Credentials, sessions, and what the user of a connection may do.
 
 use super::accounts::{ALL_ROLES, Accounts, Grants, check_name};
+use crate::clock::Now;
 use crate::cluster::ClusterError;
 use crate::request::Session;
 use aerolane_wire::ResultCode;
@@ -13,9 +14,9 @@ use std::time::{Duration, Instant};
 
 /// The salt that every client hashes passwords with, so that client and server compare hashes: `7EqJtq98hPqEX7fNZaFWoO`
 /// in bcrypt's alphabet (it can be seen in the golden group `security`).
-const SALT: [u8; 16] = [244, 107, 11, 190, 207, 254, 141, 27, 6, 103, 216, 79, 109, 193, 216, 169];
+pub(crate) const SALT: [u8; 16] = [244, 107, 11, 190, 207, 254, 141, 27, 6, 103, 216, 79, 109, 193, 216, 169];
 /// 2^10 rounds, as clients do it.
-const COST: u32 = 10;
+pub(crate) const COST: u32 = 10;
 /// Bytes of a session token.
 const TOKEN_SIZE: usize = 32;
 /// Sessions that are remembered; the oldest go first.
@@ -135,10 +136,10 @@ impl Security {
     }
 
     /// Opens a session for a user whose credential or certificate has been checked.
-    pub(super) fn open(&self, user: &str) -> Result<Token, ResultCode> {
+    pub(super) fn open(&self, user: &str, now: Now) -> Result<Token, ResultCode> {
         let mut token = [0; TOKEN_SIZE];
         getrandom::fill(&mut token).map_err(|_| ResultCode::SERVER_ERROR)?;
-        let ends = Instant::now() + Duration::from_secs(self.session_ttl.into());
+        let ends = now.instant + Duration::from_secs(self.session_ttl.into());
         let mut sessions = self.sessions.lock();
         if sessions.oldest_first.len() >= MAX_SESSIONS
             && let Some(oldest) = sessions.oldest_first.pop_front()
@@ -151,12 +152,12 @@ impl Security {
     }
 
     /// Checks a session token; `user` is the name that came with it, if one did. Gives the name of its user.
-    pub(crate) fn check_token(&self, user: Option<&str>, token: &[u8]) -> Result<String, ResultCode> {
+    pub(crate) fn check_token(&self, user: Option<&str>, token: &[u8], now: Now) -> Result<String, ResultCode> {
         let sessions = self.sessions.lock();
         let token: &Token = token.try_into().map_err(|_| ResultCode::INVALID_CREDENTIAL)?;
         match sessions.by_token.get(token) {
             Some((owner, _)) if user.is_some_and(|user| user != owner) => Err(ResultCode::INVALID_CREDENTIAL),
-            Some((_, ends)) if *ends <= Instant::now() => Err(ResultCode::EXPIRED_SESSION),
+            Some((_, ends)) if *ends <= now.instant => Err(ResultCode::EXPIRED_SESSION),
             Some((owner, _)) => Ok(owner.clone()),
             None => Err(ResultCode::INVALID_CREDENTIAL),
         }
@@ -213,18 +214,22 @@ mod tests {
     fn tokens_open_what_they_were_made_for_until_they_end() {
         let users = [("a".to_owned(), "x".to_owned(), None), ("b".to_owned(), "y".to_owned(), None)];
         let security = Security::new(&users, SESSION_TTL).unwrap();
-        let token = security.open("a").unwrap();
-        assert_eq!(security.check_token(Some("a"), &token), Ok("a".to_owned()));
-        assert_eq!(security.check_token(Some("b"), &token), Err(ResultCode::INVALID_CREDENTIAL));
-        assert_eq!(security.check_token(Some("a"), &token[1..]), Err(ResultCode::INVALID_CREDENTIAL));
-        assert_eq!(security.check_token(Some("a"), &[0; 32]), Err(ResultCode::INVALID_CREDENTIAL));
+        let now = Now::read();
+        let token = security.open("a", now).unwrap();
+        assert_eq!(security.check_token(Some("a"), &token, now), Ok("a".to_owned()));
+        assert_eq!(security.check_token(Some("b"), &token, now), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(security.check_token(Some("a"), &token[1..], now), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(security.check_token(Some("a"), &[0; 32], now), Err(ResultCode::INVALID_CREDENTIAL));
+        let later = |seconds| Now { instant: now.instant + Duration::from_secs(seconds), ..now };
+        assert_eq!(security.check_token(None, &token, later(86_399)), Ok("a".to_owned()));
+        assert_eq!(security.check_token(None, &token, later(86_400)), Err(ResultCode::EXPIRED_SESSION));
         let brief = Security::new(&users, 0).unwrap();
-        let token = brief.open("a").unwrap();
-        assert_eq!(brief.check_token(Some("a"), &token), Err(ResultCode::EXPIRED_SESSION));
+        let token = brief.open("a", now).unwrap();
+        assert_eq!(brief.check_token(Some("a"), &token, now), Err(ResultCode::EXPIRED_SESSION));
         for _ in 0..MAX_SESSIONS {
-            brief.open("a").unwrap();
+            brief.open("a", now).unwrap();
         }
-        assert_eq!(brief.check_token(Some("a"), &token), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(brief.check_token(Some("a"), &token, now), Err(ResultCode::INVALID_CREDENTIAL));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod rows;
 
 use crate::admin;
+use crate::clock::Now;
 use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
@@ -51,7 +52,7 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
         return stream_elsewhere(request, rest(run));
     }
     let from = out.len();
-    if run.proceed(value, filter, request.now_ms, out) {
+    if run.proceed(value, filter, request.now, out) {
         return match run.replicated() {
             Some(until) => Answered::Later { from, until },
             None => Answered::Done,
@@ -73,8 +74,8 @@ struct Rest {
 }
 
 impl Sliced for Rest {
-    fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
-        self.run.proceed(&self.value, self.filter.as_deref(), now_ms, out)
+    fn proceed(&mut self, now: Now, out: &mut Vec<u8>) -> bool {
+        self.run.proceed(&self.value, self.filter.as_deref(), now, out)
     }
 
     fn not_before(&self) -> Option<Instant> {

@@ -2,6 +2,7 @@
 
 use super::{finish, is_failure};
 use crate::admin::{self, Access, Grants};
+use crate::clock::Now;
 use crate::cluster::Node;
 use crate::code;
 use crate::faults::{RecordTarget, RequestKind};
@@ -77,7 +78,7 @@ impl Run {
     }
 
     /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
-    pub(super) fn proceed(&mut self, value: &[u8], filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> bool {
+    pub(super) fn proceed(&mut self, value: &[u8], filter: Option<&[u8]>, now: Now, out: &mut Vec<u8>) -> bool {
         let first = out.len();
         let mut frame = Frame::new(out);
         let rows = match &self.mark {
@@ -88,7 +89,7 @@ impl Run {
             finish(out, code::PARAMETER);
             return true;
         };
-        let mut slice = Slice::begin();
+        let mut slice = Slice::begin(now);
         let mut over = false;
         loop {
             if over || frame.out.len() - first > BYTES_PER_CALL {
@@ -100,13 +101,13 @@ impl Run {
             let Some(Ok(row)) = rows.next() else { break };
             let start = frame.begin_message();
             let body = frame.out.len();
-            let mut outcome = self.execute(&row, filter, now_ms, frame.out);
+            let mut outcome = self.execute(&row, filter, now, frame.out);
             if let Some((time, too_long)) = outcome.wait(row.header.info2, row.header.info3, self.patience) {
                 if too_long {
                     frame.out.truncate(body);
                     outcome = RecordOutcome::error(code::TIMEOUT);
                 }
-                self.replicated = self.replicated.max(Some(Instant::now() + time));
+                self.replicated = self.replicated.max(Some(now.after_work().instant + time));
             }
             if is_failure(outcome.code) && self.flags & flags::RESPOND_ALL_KEYS == 0 {
                 self.error.get_or_insert(outcome.code);
@@ -125,7 +126,7 @@ impl Run {
     }
 
     /// Executes one row; appends the operations of its answer.
-    fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> RecordOutcome {
+    fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now: Now, out: &mut Vec<u8>) -> RecordOutcome {
         let (mut namespace, mut set, mut key, mut digest, mut own_filter) = (None, None, None, None, None);
         let mut udf = UdfCall::default();
         let (mut txn, mut txn_error) = (TxnPart { info4: row.header.info4, ..TxnPart::default() }, None);
@@ -178,7 +179,7 @@ impl Run {
         }
         let access = Access::of(row.header.info1, row.header.info2, udf.given().is_some());
         let set_name = set.unwrap_or_default();
-        let permitted = admin::permit_data(self.grants.as_deref(), access, namespace.name.as_bytes(), set_name);
+        let permitted = admin::permit_data(self.grants.as_deref(), access, namespace.name.as_bytes(), set_name, now);
         if let Err(code) = permitted {
             return RecordOutcome::error(code);
         }
@@ -198,7 +199,7 @@ impl Run {
             txn,
         };
         let start = out.len();
-        let outcome = record::execute(self.node.slot, namespace, &request, now_ms, out);
+        let outcome = record::execute(self.node.slot, namespace, &request, now, out);
         // What another node has answered for this one is passed on as it is.
         let own = || self.node.owns(namespace, partition_id(digest), false);
         if !write && row.ops().any(|op| op.kind != op::READ) && own() {

@@ -442,6 +442,21 @@ impl Builder {
         (0..self.nodes as u64).map(move |n| NodeId(first.wrapping_add(n)))
     }
 
+    /// The nodes of such a cluster, which nobody serves: without sockets and threads.
+    #[cfg(test)]
+    pub(crate) fn nodes_alone(&self) -> Result<Vec<std::sync::Arc<super::Node>>, ClusterError> {
+        use super::{ClusterState, Node};
+        use std::sync::Arc;
+        let state = Arc::new(ClusterState::new(self.parts()?));
+        let address = std::net::SocketAddr::new(self.host, 0);
+        let nodes: Vec<_> = self.ids().map(|id| Arc::new(Node::new(Arc::clone(&state), id, address, None))).collect();
+        for node in &nodes {
+            node.set_live(true);
+        }
+        state.set_members(&nodes);
+        Ok(nodes)
+    }
+
     /// Checks the settings and makes what nodes share.
     pub(super) fn parts(&self) -> Result<ClusterParts, ClusterError> {
         let setting = |text: String| Err(ClusterError::Setting(text));

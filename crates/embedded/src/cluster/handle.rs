@@ -3,6 +3,7 @@
 use super::builder::{Builder, MAX_NODES};
 use super::nsup::Supervisor;
 use super::{ClusterError, ClusterState, Node, NodeId};
+use crate::clock::Now;
 use crate::conditions::Conditions;
 use crate::faults::{FaultRule, RuleId};
 use crate::service::{BACKLOG, ListenerId, Service, TransportFactory, default_threads};
@@ -13,7 +14,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A running cluster. Dropping it stops all nodes; their records are gone then.
 ///
@@ -609,14 +610,14 @@ impl EmbeddedCluster {
     /// [`ClusterError::UnknownNode`].
     pub fn set_device_limit(&self, node: Option<NodeId>, limit: Option<DeviceLimit>) -> Result<(), ClusterError> {
         for node in self.counted_nodes(node)? {
-            self.state.links.devices.set(node.slot, limit);
+            self.state.links.devices.set(node.slot, limit, Instant::now());
         }
         Ok(())
     }
 
     /// Removes all records that have expired, now, whatever the periods of the namespaces; says how many those were.
     pub fn sweep(&self) -> u64 {
-        self.state.namespaces.iter().map(|namespace| self.state.sweep(namespace)).sum()
+        self.state.namespaces.iter().map(|namespace| self.state.sweep(namespace, Now::read())).sum()
     }
 
     /// Stops all nodes and threads. Dropping the cluster does the same.

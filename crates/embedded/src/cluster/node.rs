@@ -3,7 +3,7 @@
 use super::nsup::SweepCounts;
 use super::workers::Workers;
 use super::{ClusterState, View};
-use crate::clock::{self, Clock};
+use crate::clock::{Clock, Now};
 use crate::conditions::NodeConditions;
 use crate::faults::Faults;
 use crate::random::Seed;
@@ -117,15 +117,10 @@ impl Node {
         self.cluster.clock.ahead_ms() + self.clock.ahead_ms()
     }
 
-    /// What the node takes a time of the system's clock for (milliseconds since 2010).
+    /// What the node takes a time for: its clock may have been moved.
     #[inline]
-    pub(crate) fn shifted(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_add_signed(self.ahead_ms())
-    }
-
-    /// Milliseconds since 2010-01-01 UTC, as the node has it.
-    pub(crate) fn now_ms(&self) -> u64 {
-        self.shifted(clock::now_ms())
+    pub(crate) fn time(&self, now: Now) -> Now {
+        now.shifted(self.ahead_ms())
     }
 
     /// Whether the node takes part in the cluster.
@@ -139,8 +134,8 @@ impl Node {
     }
 
     /// Seconds since the node was last started.
-    pub(crate) fn uptime(&self) -> u64 {
-        let now = self.born.elapsed().as_millis() as u64;
+    pub(crate) fn uptime(&self, now: Instant) -> u64 {
+        let now = now.saturating_duration_since(self.born).as_millis() as u64;
         now.saturating_sub(self.started_ms.load(Ordering::Relaxed)) / 1000
     }
 

@@ -6,7 +6,7 @@
 
 use super::ownership::PARTITIONS;
 use super::{ClusterState, Node};
-use crate::clock;
+use crate::clock::Now;
 use crate::store::{Limits, Namespace, Slot, Swept};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -47,16 +47,15 @@ impl SweepCounts {
 
 impl ClusterState {
     /// Removes what has expired, or is to be evicted, from a namespace; says how many records those were.
-    pub(crate) fn sweep(&self, namespace: &Namespace) -> u64 {
-        let begun = Instant::now();
-        let now = clock::seconds(self.now_ms());
+    pub(crate) fn sweep(&self, namespace: &Namespace, begun: Now) -> u64 {
+        let now = self.time(begun).seconds();
         let evict = namespace.eviction.take(now);
         let members = self.members();
         // Each node by its own clock, if it sweeps: a node that is down by the cluster's.
         let own: HashMap<Slot, Limits> = members
             .iter()
             .map(|node| {
-                let now = if namespace.stops_for_skew(node.slot) { 0 } else { clock::seconds(node.now_ms()) };
+                let now = if namespace.stops_for_skew(node.slot) { 0 } else { node.time(begun).seconds() };
                 (node.slot, Limits { now, evict })
             })
             .collect();
@@ -64,7 +63,7 @@ impl ClusterState {
         let mut removed = 0;
         let mut by_node: HashMap<Slot, Swept> = HashMap::new();
         for pid in 0..PARTITIONS as u16 {
-            let swept = namespace.sweep(pid, limits);
+            let swept = namespace.sweep(pid, limits, begun.instant);
             // What a record's copies have in common is counted once.
             removed += swept.iter().map(|(_, swept)| swept.removed).max().unwrap_or(0);
             for (node, swept) in swept {
@@ -74,7 +73,7 @@ impl ClusterState {
         let Some(at) = self.namespaces.iter().position(|ns| ns.name == namespace.name) else { return removed };
         for node in members {
             let swept = by_node.get(&node.slot).copied().unwrap_or_default();
-            node.sweeps[at].note(swept, evict != 0, begun.elapsed());
+            node.sweeps[at].note(swept, evict != 0, begun.after_work().instant - begun.instant);
         }
         removed
     }
@@ -114,12 +113,12 @@ impl Supervisor {
                 drop(stopped);
                 cluster.migrate_for(TICK);
                 for (namespace, last) in cluster.namespaces.iter().zip(&mut last) {
-                    namespace.expire_transactions(clock::seconds(cluster.now_ms()));
+                    namespace.expire_transactions(cluster.time(Now::read()));
                     let period = namespace.config.nsup_period.load(Ordering::Relaxed);
                     let due = last.elapsed() >= Duration::from_secs(u64::from(period)) || namespace.eviction.is_due();
                     if period > 0 && due {
                         *last = Instant::now();
-                        cluster.sweep(namespace);
+                        cluster.sweep(namespace, Now::read());
                     }
                 }
             }

@@ -12,7 +12,7 @@ use super::ownership::{Ownership, PARTITIONS};
 use super::roster::{Quorum, Roster};
 use super::{Node, NodeId};
 use crate::admin::Security;
-use crate::clock::{self, Clock};
+use crate::clock::{self, Clock, Now};
 use crate::conditions::Conditions;
 use crate::info::{SecondaryIndexes, TypeNames};
 use crate::scan::Queries;
@@ -86,10 +86,10 @@ pub(crate) struct View {
 
 impl View {
     /// What nodes that see each other have to know.
-    fn of<'n>(nodes: impl Iterator<Item = &'n Arc<Node>>, ownership: Ownership) -> Self {
+    fn of<'n>(nodes: impl Iterator<Item = &'n Arc<Node>>, ownership: Ownership, now: Instant) -> Self {
         let mut members: Vec<_> = nodes.map(|node| (node.id, Arc::downgrade(node))).collect();
         members.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
-        Self { members, ownership, cluster_key: new_cluster_key(), rebalanced: Instant::now() }
+        Self { members, ownership, cluster_key: new_cluster_key(), rebalanced: now }
     }
 
     fn ids(&self) -> Vec<NodeId> {
@@ -160,7 +160,7 @@ impl ClusterState {
             (Arc::new(namespace), factor.max(1))
         };
         let (namespaces, replication): (Vec<_>, _) = parts.namespaces.into_iter().map(share).unzip();
-        let view = View::of(std::iter::empty(), Ownership::default());
+        let view = View::of(std::iter::empty(), Ownership::default(), Instant::now());
         Self {
             rosters: namespaces.iter().map(|_: &Arc<Namespace>| Mutex::default()).collect(),
             namespaces,
@@ -251,6 +251,7 @@ impl ClusterState {
     /// Sets the live nodes. What a node that has gone had not copied is lost; partitions move to the nodes that are there and
     /// see each other, unless they are held.
     pub(crate) fn set_members(&self, nodes: &[Arc<Node>]) {
+        let now = Instant::now();
         let forced = self.forced.lock();
         let held = self.held.load(Ordering::Relaxed);
         let (mut gone, mut come) = (Vec::new(), Vec::new());
@@ -264,13 +265,13 @@ impl ClusterState {
             gone.extend(before.iter().filter(|id| !ids.contains(id)).map(|id| self.slot(*id)));
             come.extend(ids.iter().filter(|id| !before.contains(id)).map(|id| self.slot(*id)));
             let ownership = if held { old.ownership.clone() } else { Ownership::new(&ids, &forced, &self.racks) };
-            Arc::new(View::of(here(), ownership))
+            Arc::new(View::of(here(), ownership, now))
         });
         let views: Vec<_> = views.collect();
-        self.replace(&views, None, |namespace, _, sides| {
+        self.replace(&views, None, now, |namespace, _, sides| {
             for copies in sides.iter_mut() {
                 for node in &gone {
-                    copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records);
+                    copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records, now);
                 }
                 for node in &come {
                     copies.node_back(&namespace.sets, *node);
@@ -282,9 +283,10 @@ impl ClusterState {
     /// From now on nodes see only those of their own group. A node in none of them, also one that is added later, is in the
     /// first one. One group of all nodes: they see each other again.
     pub(crate) fn divide(&self, groups: &[Vec<NodeId>]) {
+        let now = Instant::now();
         let forced = self.forced.lock();
         if self.held.swap(false, Ordering::Relaxed) {
-            self.rebuild(&forced, None);
+            self.rebuild(&forced, None, Instant::now());
         }
         let slots: Vec<Vec<Slot>> =
             groups.iter().map(|group| group.iter().map(|id| self.slot(*id)).collect()).collect();
@@ -298,9 +300,9 @@ impl ClusterState {
         let views = slots.iter().map(|group| {
             let here = || nodes.iter().filter(|node| slots.len() == 1 || group.contains(&node.slot));
             let ids: Vec<NodeId> = here().map(|node| node.id).collect();
-            Arc::new(View::of(here(), Ownership::new(&ids, &forced, &self.racks)))
+            Arc::new(View::of(here(), Ownership::new(&ids, &forced, &self.racks), now))
         });
-        self.replace(&views.collect::<Vec<_>>(), None, |namespace, pid, sides| {
+        self.replace(&views.collect::<Vec<_>>(), None, now, |namespace, pid, sides| {
             let rank =
                 |node: Slot| whole.owners(pid, usize::MAX).position(|id| self.slot(id) == node).unwrap_or(usize::MAX);
             sides.divide(&slots, namespace.strong_consistency, rank);
@@ -312,7 +314,13 @@ impl ClusterState {
 
     /// Makes these the present views, and gives all partitions of those that are new their owners, after `before`. Of
     /// partitions that are held only `moved`, which is moved by hand.
-    fn replace(&self, views: &[Arc<View>], moved: Option<u16>, before: impl Fn(&Namespace, u16, &mut Sides)) {
+    fn replace(
+        &self,
+        views: &[Arc<View>],
+        moved: Option<u16>,
+        now: Instant,
+        before: impl Fn(&Namespace, u16, &mut Sides),
+    ) {
         let old = self.views();
         let held = self.held.load(Ordering::Relaxed);
         let at_once = self.migration_rate.load(Ordering::Relaxed) == AT_ONCE;
@@ -355,7 +363,7 @@ impl ClusterState {
                         copies.rebalance(&namespace.sets, &plan);
                     }
                     if at_once && copies.is_migrating() {
-                        copies.migrate(&namespace.sets, &namespace.links, namespace.conflict.load(), usize::MAX);
+                        copies.migrate(&namespace.sets, &namespace.links, namespace.conflict.load(), usize::MAX, now);
                     }
                 }
             }
@@ -391,9 +399,9 @@ impl ClusterState {
         self.links.set_skews(&skews);
     }
 
-    /// Milliseconds since 2010-01-01 UTC by the clock of the cluster, which its nodes follow unless theirs were moved.
-    pub(super) fn now_ms(&self) -> u64 {
-        clock::now_ms().saturating_add_signed(self.clock.ahead_ms())
+    /// What a time is by the clock of the cluster, which its nodes follow unless theirs were moved.
+    pub(super) fn time(&self, now: Now) -> Now {
+        now.shifted(self.clock.ahead_ms())
     }
 
     /// Sets all clocks to the system's time.
@@ -429,7 +437,7 @@ impl ClusterState {
     }
 
     /// Carries out what has changed in rosters. Without any there is nothing to do.
-    pub(crate) fn recluster(&self) {
+    pub(crate) fn recluster(&self, now: Instant) {
         let forced = self.forced.lock();
         if !self.has_roster() {
             return;
@@ -439,7 +447,7 @@ impl ClusterState {
             let roster = &mut *roster;
             roster.nodes.clone_from(&roster.pending);
         }
-        self.rebuild(&forced, None);
+        self.rebuild(&forced, None, now);
         for roster in &self.rosters {
             roster.lock().revive = false;
         }
@@ -460,9 +468,9 @@ impl ClusterState {
     pub(crate) fn migrate(&self, most: usize) -> usize {
         // Owners stay who they are meanwhile.
         let _forced = self.forced.lock();
-        let (mut moved, mut changed) = (0, false);
+        let (mut moved, mut changed, now) = (0, false, Instant::now());
         for namespace in &self.namespaces {
-            let (some, owners) = namespace.migrate(most - moved);
+            let (some, owners) = namespace.migrate(most - moved, now);
             moved += some;
             changed |= owners;
         }
@@ -495,7 +503,7 @@ impl ClusterState {
     pub(crate) fn hold_partitions(&self, hold: bool) {
         let forced = self.forced.lock();
         if self.held.swap(hold, Ordering::Relaxed) && !hold {
-            self.rebuild(&forced, None);
+            self.rebuild(&forced, None, Instant::now());
         }
     }
 
@@ -506,7 +514,7 @@ impl ClusterState {
             Some(node) => forced.insert(pid, node),
             None => forced.remove(&pid),
         };
-        self.rebuild(&forced, Some(pid));
+        self.rebuild(&forced, Some(pid), Instant::now());
     }
 
     /// Ends all that [`ClusterState::force_master`] has done.
@@ -514,7 +522,7 @@ impl ClusterState {
         let mut forced = self.forced.lock();
         if !forced.is_empty() {
             forced.clear();
-            self.rebuild(&forced, None);
+            self.rebuild(&forced, None, Instant::now());
         }
     }
 
@@ -524,7 +532,7 @@ impl ClusterState {
     }
 
     /// `moved`: a partition whose master was changed by hand.
-    fn rebuild(&self, forced: &BTreeMap<u16, NodeId>, moved: Option<u16>) {
+    fn rebuild(&self, forced: &BTreeMap<u16, NodeId>, moved: Option<u16>, now: Instant) {
         let held = self.held.load(Ordering::Relaxed);
         let mut lost = Vec::new();
         let views = self.views().into_iter().map(|old| {
@@ -541,10 +549,10 @@ impl ClusterState {
             })
         });
         let views: Vec<_> = views.collect();
-        self.replace(&views, moved, |namespace, _, sides| {
+        self.replace(&views, moved, now, |namespace, _, sides| {
             for copies in sides.iter_mut() {
                 for node in &lost {
-                    copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records);
+                    copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records, now);
                 }
             }
         });

@@ -1,6 +1,7 @@
 //! The threads on which a node does what may take long: scripts. A node has threads of its own for that, so that it delays
 //! neither other nodes nor what else it answers.
 
+use crate::clock::Now;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ const IDLE: Duration = Duration::from_secs(2);
 /// Stack of a thread: values and expressions are walked as deep as they are nested.
 const STACK_SIZE: usize = 8 * 1024 * 1024;
 
-type Job = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce(Now) + Send>;
 
 /// The line of a node's jobs, and the threads that do them.
 #[derive(Default)]
@@ -39,8 +40,9 @@ impl std::fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Has a job done, after those that came before it. It is done by the caller where the system gives no thread.
-    pub(crate) fn run(&self, job: impl FnOnce() + Send + 'static) {
+    /// Has a job done, after those that came before it; it is told the time at which it begins. It is done by the caller
+    /// where the system gives no thread.
+    pub(crate) fn run(&self, job: impl FnOnce(Now) + Send + 'static) {
         let mut state = self.0.state.lock();
         state.jobs.push_back(Box::new(job));
         if state.idle >= state.jobs.len() {
@@ -60,7 +62,7 @@ impl Workers {
             let job = if state.threads == 0 { state.jobs.pop_front() } else { None };
             drop(state);
             if let Some(job) = job {
-                job();
+                job(Now::read());
             }
         }
     }
@@ -73,7 +75,7 @@ impl Line {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 // A panic is a bug of ours; it ends this job, whose client learns it, and no other.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(Now::read())));
                 state = self.state.lock();
                 continue;
             }

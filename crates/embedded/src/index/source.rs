@@ -45,7 +45,8 @@ pub(super) fn each(
                 record: Some(record),
                 digest: record.digest(),
                 set_name: sets.name(record.set_id()),
-                now_ms: crate::clock::now_ms(),
+                // An entry follows from its record alone, so that it is found again when the record goes.
+                now_ms: record.last_update_ms(),
             };
             let Some(value) = expression.evaluate(&context) else { return false };
             match (definition.part, &value) {

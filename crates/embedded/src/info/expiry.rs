@@ -1,6 +1,6 @@
 //! Commands about records that expire: the server's, and two that only embedded clusters know.
 
-use crate::clock;
+use crate::clock::{self, Now};
 use crate::cluster::Node;
 use crate::command_line::{self, CommandLine, ParameterError, error};
 
@@ -9,7 +9,7 @@ const MAX_TTL: u64 = 315_360_000;
 
 /// `eviction-reset:namespace=..[;ttl=..]`: records that have no more than this TTL left go with the next sweep; without it
 /// no more records go. An unknown namespace is "ok", as in the server, which hands the command to its metadata service.
-pub(super) fn evict(node: &Node, command: &CommandLine<'_>) -> String {
+pub(super) fn evict(node: &Node, command: &CommandLine<'_>, now: Now) -> String {
     let namespace = match command.namespace() {
         Ok(name) => node.cluster.namespace(name.as_bytes()),
         Err(e) => return error(20, &e.text("namespace")),
@@ -19,7 +19,7 @@ pub(super) fn evict(node: &Node, command: &CommandLine<'_>) -> String {
         Err(e) => return e.answer("ttl"),
         Ok(ttl) => match number(ttl) {
             ttl if ttl > MAX_TTL => return error(4, "ttl too big"),
-            ttl => clock::seconds(node.now_ms() + ttl * 1000),
+            ttl => clock::seconds(now.ms + ttl * 1000),
         },
     };
     if let Some(namespace) = namespace {
@@ -70,7 +70,7 @@ pub(super) fn clock(node: &Node, command: &CommandLine<'_>) -> String {
 }
 
 /// `aerolane-sweep`: removes what has expired from all namespaces; answers how many records those were.
-pub(super) fn sweep(node: &Node) -> String {
-    let removed: u64 = node.cluster.namespaces.iter().map(|namespace| node.cluster.sweep(namespace)).sum();
+pub(super) fn sweep(node: &Node, now: Now) -> String {
+    let removed: u64 = node.cluster.namespaces.iter().map(|namespace| node.cluster.sweep(namespace, now)).sum();
     format!("removed={removed}")
 }

@@ -23,7 +23,6 @@ use crate::request::{Answered, Request, Session};
 use crate::udf::registry as udf;
 use aerolane_wire::info::Lines;
 use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
-use std::sync::Arc;
 
 /// The version that the cluster passes itself off as: the one that its behaviour was recorded from.
 pub(crate) const BUILD: &str = "8.1.2.0";
@@ -70,13 +69,13 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     let start = begin_frame(out, FrameType::Info);
     if request.body.is_empty() {
         for command in SUMMARY {
-            line(request.node, request.session, command.as_bytes(), out);
+            line(request, command.as_bytes(), out);
         }
     }
     for command in Lines::new(request.body) {
         // The server sees a C string: it ends at the first zero byte, in the echo, too.
         let end = command.iter().position(|b| *b == 0).unwrap_or(command.len());
-        line(request.node, request.session, &command[..end], out);
+        line(request, &command[..end], out);
         if out.len() - start > MAX_ANSWER {
             break;
         }
@@ -92,11 +91,11 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
 /// Appends one command and its answer.
-fn line(node: &Arc<Node>, session: &mut Session, command: &[u8], out: &mut Vec<u8>) {
+fn line(request: &mut Request<'_>, command: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(command);
     out.push(b'\t');
     let answer = match std::str::from_utf8(command) {
-        Ok(text) => answer(node, session, text),
+        Ok(text) => answer(request, text),
         Err(_) => unrecognized(),
     };
     out.extend_from_slice(answer.as_bytes());
@@ -108,7 +107,11 @@ fn unrecognized() -> String {
 }
 
 /// Answers one command.
-fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
+fn answer(request: &mut Request<'_>, text: &str) -> String {
+    let node = request.node;
+    // The command before this one may have moved the clock.
+    let now = node.time(request.now);
+    let session = &mut *request.session;
     let command = CommandLine::parse(text);
     let find = |name: &str| node.cluster.namespace(name.as_bytes());
     let known = |name: &str| find(name).is_some();
@@ -117,7 +120,7 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         return error(code, "role violation");
     }
     match command.name {
-        "sindex-create" => indexes.create(&command, find),
+        "sindex-create" => indexes.create(&command, find, now),
         "sindex-delete" => indexes.delete(&command, find),
         "sindex-list" => indexes.list(&command, known),
         "sindex-exists" => indexes.exists_command(&command, known),
@@ -127,19 +130,19 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         "udf-get" => udf::get(&node.cluster.modules, &command),
         "udf-list" => udf::list(&node.cluster.modules),
         "udf-remove" => udf::remove(&node.cluster.modules, &command),
-        "truncate" => truncate::set(node, &command),
-        "truncate-namespace" => truncate::namespace(node, &command),
+        "truncate" => truncate::set(node, &command, now),
+        "truncate-namespace" => truncate::namespace(node, &command, now),
         "truncate-undo" | "truncate-namespace-undo" => truncate::undo(&command),
-        "query-show" | "query-abort" | "query-abort-all" => crate::scan::command(node, &command),
-        "eviction-reset" => expiry::evict(node, &command),
+        "query-show" | "query-abort" | "query-abort-all" => crate::scan::command(node, &command, now),
+        "eviction-reset" => expiry::evict(node, &command, now),
         "aerolane-clock" => expiry::clock(node, &command),
-        "aerolane-sweep" => expiry::sweep(node),
+        "aerolane-sweep" => expiry::sweep(node, now),
         "user-agent-set" => user_agent(session, &command),
         "aerolane-fault" => faults::handle_command(node, behind_name(text)),
         "aerolane-conditions" => conditions::handle_command(node, behind_name(text)),
         _ => members::answer(node, &command)
-            .or_else(|| roster::answer(node, &command))
-            .or_else(|| statistics::answer(node, &command))
+            .or_else(|| roster::answer(node, &command, now))
+            .or_else(|| statistics::answer(node, &command, now))
             .or_else(|| configuration::answer(node, &command))
             .or_else(|| fixed::answer(node, &command))
             .unwrap_or_else(unrecognized),

@@ -1,15 +1,16 @@
 //! Rosters of namespaces in strong-consistency mode: `roster`, `roster-set`, `recluster`, `revive`.
 
 use super::{enterprise_only, no_namespace};
+use crate::clock::Now;
 use crate::cluster::{Node, NodeId};
 use crate::command_line::{CommandLine, error};
 use std::sync::Arc;
 
 /// Answers a command about rosters; `None` if it is none.
-pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
+pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>, now: Now) -> Option<String> {
     let cluster = &node.cluster;
     match command.name {
-        "recluster" => Some(recluster(node)),
+        "recluster" => Some(recluster(node, now)),
         "roster" | "roster-set" | "revive" => {
             // As in the Community Edition, which has no such namespaces.
             if !cluster.namespaces.iter().any(|namespace| namespace.strong_consistency) {
@@ -22,12 +23,12 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
 }
 
 /// Only the principal carries it out; without rosters there is nothing to carry out.
-fn recluster(node: &Node) -> String {
+fn recluster(node: &Node, now: Now) -> String {
     let view = node.view();
     if view.principal() != Some(node.id) && node.cluster.has_roster() {
         return "ignored-by-non-principal".to_owned();
     }
-    node.cluster.recluster();
+    node.cluster.recluster(now.instant);
     "ok".to_owned()
 }
 

@@ -5,6 +5,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use parking_lot::RwLock;
 
 use crate::cdt;
+use crate::clock::Now;
 use crate::code;
 use crate::command_line::{CommandLine, ParameterError, error};
 use crate::exp::Expression;
@@ -154,6 +155,7 @@ impl SecondaryIndexes {
         &self,
         line: &CommandLine<'_>,
         find: impl Fn(&str) -> Option<&'n Arc<Namespace>>,
+        now: Now,
     ) -> String {
         let definition = match parse_definition(line, self.names) {
             Ok(definition) => definition,
@@ -183,7 +185,7 @@ impl SecondaryIndexes {
         list.push(Row { definition, index: index.clone() });
         drop(list);
         if let Some(index) = index {
-            build(namespace, &index);
+            build(namespace, &index, now);
         }
         "ok".to_owned()
     }
@@ -304,15 +306,15 @@ impl SecondaryIndexes {
 }
 
 /// Builds an index; a large one on a thread of its own.
-fn build(namespace: &Arc<Namespace>, index: &Arc<Index>) {
+fn build(namespace: &Arc<Namespace>, index: &Arc<Index>, now: Now) {
     if namespace.record_count() > BUILD_AT_ONCE {
         let (namespace, index) = (Arc::clone(namespace), Arc::clone(index));
         let builder = std::thread::Builder::new().name("aerolane-index".to_owned()).stack_size(BUILD_STACK);
-        if builder.spawn(move || namespace.build_index(&index)).is_ok() {
+        if builder.spawn(move || namespace.build_index(&index, now)).is_ok() {
             return;
         }
     }
-    namespace.build_index(index);
+    namespace.build_index(index, now);
 }
 
 impl Definition {
@@ -466,7 +468,11 @@ mod tests {
 
     fn create(indexes: &SecondaryIndexes, text: &str) -> String {
         let namespace = Arc::new(Namespace::new("test"));
-        indexes.create(&CommandLine::parse(&format!("sindex-create:{text}")), |ns| (ns == "test").then_some(&namespace))
+        indexes.create(
+            &CommandLine::parse(&format!("sindex-create:{text}")),
+            |ns| (ns == "test").then_some(&namespace),
+            Now::read(),
+        )
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::members::cluster_key;
 use super::no_namespace;
-use crate::clock;
+use crate::clock::Now;
 use crate::cluster::{Node, PARTITIONS};
 use crate::command_line::{CommandLine, error};
 use crate::store::Namespace;
@@ -22,12 +22,12 @@ const NAMESPACE: &str = include_str!("namespace_stats.txt");
 const INDEX_ENTRY: u64 = 64;
 
 /// Answers a command about counts; `None` if it is none.
-pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
+pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>, now: Now) -> Option<String> {
     Some(match command.name {
-        "statistics" => of_node(node),
+        "statistics" => of_node(node, now),
         "namespaces" => node.cluster.namespaces.iter().map(|ns| ns.name.as_str()).collect::<Vec<_>>().join(";"),
         "namespace" => match command.path().next().and_then(|name| node.cluster.namespace(name.as_bytes())) {
-            Some(namespace) => of_namespace(node, namespace),
+            Some(namespace) => of_namespace(node, namespace, now),
             None => "type=unknown".to_owned(),
         },
         "sets" => sets(node, command),
@@ -78,7 +78,7 @@ impl Held {
     }
 }
 
-fn of_node(node: &Node) -> String {
+fn of_node(node: &Node, now: Now) -> String {
     let view = node.view();
     let objects: u64 = node.cluster.namespaces.iter().map(|ns| Held::count(node, ns).records()).sum();
     let migrating: usize = node.cluster.namespaces.iter().map(|ns| ns.unfinished(Some(node.slot)).0).sum();
@@ -94,8 +94,8 @@ fn of_node(node: &Node) -> String {
         ("cluster_generation", node.generations.cluster().to_string()),
         ("cluster_principal", principal.clone()),
         ("paxos_principal", principal),
-        ("uptime", node.uptime().to_string()),
-        ("time_since_rebalance", view.rebalanced.elapsed().as_secs().to_string()),
+        ("uptime", node.uptime(now.instant).to_string()),
+        ("time_since_rebalance", now.instant.saturating_duration_since(view.rebalanced).as_secs().to_string()),
         ("objects", objects.to_string()),
         ("client_connections", opened.saturating_sub(closed).to_string()),
         ("client_connections_opened", opened.to_string()),
@@ -108,7 +108,7 @@ fn of_node(node: &Node) -> String {
     overlay(NODE, &values)
 }
 
-fn of_namespace(node: &Node, namespace: &Namespace) -> String {
+fn of_namespace(node: &Node, namespace: &Namespace, now: Now) -> String {
     let view = node.view();
     let held = Held::count(node, namespace);
     let factor = node.cluster.replication_factor(namespace, view.size());
@@ -124,7 +124,7 @@ fn of_namespace(node: &Node, namespace: &Namespace) -> String {
         ("objects", held.records().to_string()),
         ("master_objects", held.masters.to_string()),
         ("prole_objects", held.replicas.to_string()),
-        ("current_time", clock::seconds(node.now_ms()).to_string()),
+        ("current_time", now.seconds().to_string()),
         ("index_used_bytes", (held.records() * INDEX_ENTRY).to_string()),
         ("data_used_bytes", held.bytes.to_string()),
         ("migrate_fresh_partitions", PARTITIONS.to_string()),

@@ -1,13 +1,13 @@
 //! Truncation of sets and namespaces.
 
-use crate::clock;
+use crate::clock::{self, Now};
 use crate::cluster::Node;
 use crate::command_line::{CommandLine, ParameterError, error};
 
 const MAX_SET_NAME: usize = 63;
 
 /// `truncate:namespace=..;set=..[;lut=..]`
-pub(super) fn set(node: &Node, command: &CommandLine<'_>) -> String {
+pub(super) fn set(node: &Node, command: &CommandLine<'_>, now: Now) -> String {
     let namespace = match command.namespace() {
         Ok(namespace) => namespace,
         Err(e) => return error(20, &e.text("namespace")),
@@ -16,7 +16,7 @@ pub(super) fn set(node: &Node, command: &CommandLine<'_>) -> String {
         Ok(set) => set,
         Err(e) => return e.answer("set"),
     };
-    let before_ms = match bound(node, command) {
+    let before_ms = match bound(command, now) {
         Ok(before_ms) => before_ms,
         Err(answer) => return answer,
     };
@@ -30,12 +30,12 @@ pub(super) fn set(node: &Node, command: &CommandLine<'_>) -> String {
 }
 
 /// `truncate-namespace:namespace=..[;lut=..]`
-pub(super) fn namespace(node: &Node, command: &CommandLine<'_>) -> String {
+pub(super) fn namespace(node: &Node, command: &CommandLine<'_>, now: Now) -> String {
     let namespace = match command.namespace() {
         Ok(namespace) => namespace,
         Err(e) => return error(20, &e.text("namespace")),
     };
-    match bound(node, command) {
+    match bound(command, now) {
         Err(answer) => answer,
         Ok(before_ms) => {
             if let Some(namespace) = node.cluster.namespace(namespace.as_bytes()) {
@@ -56,10 +56,12 @@ pub(super) fn undo(command: &CommandLine<'_>) -> String {
 
 /// Records last updated before this time go, in milliseconds since 2010. `lut` is in nanoseconds since 1970; without it,
 /// everything that is there now goes.
-fn bound(node: &Node, command: &CommandLine<'_>) -> Result<u64, String> {
+fn bound(command: &CommandLine<'_>, now: Now) -> Result<u64, String> {
+    // What the client knows to be written has to go, even if this request was received together with one before that.
+    let now = now.after_work();
     let text = match command.get("lut") {
         // This millisecond's writes are there, too.
-        Err(ParameterError::Missing) => return Ok(node.now_ms() + 1),
+        Err(ParameterError::Missing) => return Ok(now.ms + 1),
         Err(e) => return Err(e.answer("lut")),
         Ok(text) => text,
     };
@@ -72,7 +74,7 @@ fn bound(node: &Node, command: &CommandLine<'_>) -> Result<u64, String> {
     if before_ms == 0 {
         return Err(error(4, "would truncate to 0"));
     }
-    if before_ms > node.now_ms() {
+    if before_ms > now.ms {
         return Err(error(4, "would truncate in the future"));
     }
     Ok(before_ms)

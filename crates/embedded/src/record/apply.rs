@@ -2,12 +2,13 @@
 
 use super::read::metadata;
 use super::{filter, index_mark, may_delete, ttl, write};
+use crate::clock::{self, Now};
+use crate::code;
 use crate::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall};
 use crate::store::{BIN_HEADER, Namespace, Partition, Purpose, Record, RecordParts, Site, Slot};
 use crate::transaction;
 use crate::udf::{self, ScriptRecord, StoredBin};
 use crate::value::{MAX_BINS, MAX_SET_NAME};
-use crate::{clock, code};
 use aerolane_wire::message::{info2, op};
 use aerolane_wire::particle::particle_type;
 use std::sync::atomic::Ordering;
@@ -29,7 +30,7 @@ pub(super) fn execute(
     node: Slot,
     namespace: &Namespace,
     request: &RecordRequest<'_>,
-    now_ms: u64,
+    now: Now,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
     let start = out.len();
@@ -37,47 +38,47 @@ pub(super) fn execute(
     // Scripts on one record run one after the other.
     let _turn = namespace.scripts.turn(request.digest);
     for attempt in 1.. {
-        let mut site = match namespace.site(node, request.digest, Purpose::Write, !namespace.strong_consistency) {
-            Ok(site) => site,
-            Err(code) => return RecordOutcome::unreached(code),
-        };
-        if let Some(code) = namespace.refuses_writes(site.node()) {
+        let mut site =
+            match namespace.site(node, request.digest, Purpose::Write, !namespace.strong_consistency, now.instant) {
+                Ok(site) => site,
+                Err(code) => return RecordOutcome::unreached(code),
+            };
+        if let Some(code) = namespace.refuses_writes(site.node(), now.instant) {
             return RecordOutcome::error(code);
         }
         if namespace.strong_consistency
-            && let Some(outcome) = transaction::step(namespace, &mut site, request, now_ms)
+            && let Some(outcome) = transaction::step(namespace, &mut site, request, now.ms)
         {
             return outcome;
         }
-        let prepared = match prepare(namespace, &site, request, call, now_ms) {
+        let prepared = match prepare(namespace, &site, request, call, now.ms) {
             Ok(prepared) => prepared,
             Err(outcome) => {
-                return RecordOutcome { fields: fields(namespace, &site, request, outcome, now_ms), ..outcome };
+                return RecordOutcome { fields: fields(namespace, &site, request, outcome, now.ms), ..outcome };
             }
         };
         let Prepared { told, seen: before, parts: (package, function, arguments), record } = prepared;
-        let call = || udf::call(&namespace.modules, package, function, arguments, record);
+        let call = || udf::call(&namespace.modules, package, function, arguments, record, now);
         let ((answer, record), mut site) = if attempt < ATTEMPTS {
             drop(site);
             let called = call();
-            match namespace.site(node, request.digest, Purpose::Write, false) {
+            match namespace.site(node, request.digest, Purpose::Write, false, now.after_work().instant) {
                 Ok(site) => (called, site),
                 Err(code) => return RecordOutcome::unreached(code),
             }
         } else {
             (call(), site)
         };
-        let now = clock::seconds(now_ms);
-        let current = site.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now));
+        let current = site.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now.seconds()));
         if record.written && seen(current) != before {
             continue;
         }
         let outcome =
-            finish(namespace, &mut site, request, told, (answer, &record), now_ms, out).unwrap_or_else(|error| {
+            finish(namespace, &mut site, request, told, (answer, &record), now.ms, out).unwrap_or_else(|error| {
                 out.truncate(start);
                 error
             });
-        return RecordOutcome { fields: fields(namespace, &site, request, outcome, now_ms), lag: site.lag, ..outcome };
+        return RecordOutcome { fields: fields(namespace, &site, request, outcome, now.ms), lag: site.lag, ..outcome };
     }
     RecordOutcome::error(code::UNKNOWN)
 }

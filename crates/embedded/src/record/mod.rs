@@ -23,6 +23,7 @@ pub(crate) use index_mark::hide as hide_index_marks;
 pub(crate) use project::project;
 
 use crate::admin::{self, Access};
+use crate::clock::Now;
 use crate::code;
 use crate::faults::RequestKind;
 use crate::request::{Answered, RecordOutcome, RecordRequest, Request, elsewhere, error_answer};
@@ -51,29 +52,29 @@ pub(crate) fn execute(
     node: Slot,
     namespace: &Namespace,
     request: &RecordRequest<'_>,
-    now_ms: u64,
+    now: Now,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
     if request.udf.is_some() && request.info2 & (info2::WRITE | info2::DELETE) == info2::WRITE {
-        return apply::execute(node, namespace, request, now_ms, out);
+        return apply::execute(node, namespace, request, now, out);
     }
     let writes = request.info2 & info2::WRITE != 0;
     if !namespace.strong_consistency {
         let purpose = if writes { Purpose::Write } else { Purpose::Read };
         let resolve = writes || request.info1 & info1::READ_MODE_AP_ALL != 0;
-        return match namespace.site(node, request.digest, purpose, resolve) {
+        return match namespace.site(node, request.digest, purpose, resolve, now.instant) {
             Ok(mut site) => {
-                let outcome = perform(namespace, &mut site, request, now_ms, out);
+                let outcome = perform(namespace, &mut site, request, now, out);
                 RecordOutcome { lag: site.lag, ..outcome }
             }
             Err(code) => RecordOutcome::unreached(code),
         };
     }
     if request.set == Some(MONITOR_SET) {
-        if let Err(code) = namespace.site(node, request.digest, Purpose::Write, false) {
+        if let Err(code) = namespace.site(node, request.digest, Purpose::Write, false, now.instant) {
             return RecordOutcome::unreached(code);
         }
-        return transaction::execute_monitor(namespace, request, now_ms);
+        return transaction::execute_monitor(namespace, request, now);
     }
     // Replicas answer only those who say that they can do with an older record.
     let relaxed = request.info3 & (info3::SC_READ_TYPE | info3::SC_READ_RELAX) == info3::SC_READ_RELAX;
@@ -82,16 +83,16 @@ pub(crate) fn execute(
         (false, true) => Purpose::Read,
         (false, false) => Purpose::MasterRead,
     };
-    let mut partition = match namespace.site(node, request.digest, purpose, false) {
+    let mut partition = match namespace.site(node, request.digest, purpose, false, now.instant) {
         Ok(site) => site,
         Err(code) => return RecordOutcome::unreached(code),
     };
-    if let Some(outcome) = transaction::step(namespace, &mut partition, request, now_ms) {
+    if let Some(outcome) = transaction::step(namespace, &mut partition, request, now.ms) {
         return outcome;
     }
-    let outcome = perform(namespace, &mut partition, request, now_ms, out);
+    let outcome = perform(namespace, &mut partition, request, now, out);
     // Still under the lock: the version has to be that of what was read.
-    let fields = transaction::answer_fields(&partition, request, outcome.code, now_ms);
+    let fields = transaction::answer_fields(&partition, request, outcome.code, now.ms);
     RecordOutcome { fields, lag: partition.lag, ..outcome }
 }
 
@@ -100,20 +101,20 @@ fn perform(
     namespace: &Namespace,
     partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
-    now_ms: u64,
+    now: Now,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
     let start = out.len();
     let outcome = if request.info2 & info2::WRITE != 0 {
         if request.info2 & info2::DELETE != 0 {
-            delete::delete(namespace, partition, request, now_ms)
-        } else if let Some(code) = namespace.refuses_writes(partition.node()) {
+            delete::delete(namespace, partition, request, now.ms)
+        } else if let Some(code) = namespace.refuses_writes(partition.node(), now.instant) {
             Err(RecordOutcome::error(code))
         } else {
-            write::write(namespace, partition, request, now_ms, out)
+            write::write(namespace, partition, request, now.ms, out)
         }
     } else if request.info1 & info1::READ != 0 {
-        read::read(namespace, partition, request, now_ms, out)
+        read::read(namespace, partition, request, now.ms, out)
     } else {
         Err(RecordOutcome::error(code::PARAMETER))
     };
@@ -160,7 +161,7 @@ pub(crate) fn answer(
     let access = Access::of(record.info1, record.info2, record.udf.is_some());
     let permitted = admin::grants(request.node, request.session).and_then(|grants| {
         let set = record.set.unwrap_or_default();
-        admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set)
+        admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set, request.now)
     });
     if let Err(code) = permitted {
         return refuse(code, out);
@@ -171,18 +172,18 @@ pub(crate) fn answer(
     request.session.records += 1;
     let patience = patience(message.header.transaction_ttl);
     if record.udf.is_some() {
-        let (node, name, now_ms) = (Arc::clone(request.node), namespace.name.clone(), request.now_ms);
-        return elsewhere(request, move |body, sender| {
+        let (node, name) = (Arc::clone(request.node), namespace.name.clone());
+        return elsewhere(request, move |body, sender, now| {
             let Some(namespace) = node.cluster.namespace(name.as_bytes()) else { return };
             let Ok(message) = Message::decode(body) else { return };
             let Ok(record) = RecordRequest::from_message(&message, namespace.strong_consistency) else { return };
             let mut out = Vec::new();
-            let until = carry_out(node.slot, namespace, &record, patience, now_ms, &mut out);
+            let until = carry_out(node.slot, namespace, &record, patience, now, &mut out);
             sender.send(&mut out, until);
         });
     }
     let from = out.len();
-    match carry_out(request.node.slot, namespace, &record, patience, request.now_ms, out) {
+    match carry_out(request.node.slot, namespace, &record, patience, request.now, out) {
         None => Answered::Done,
         Some(until) => Answered::Later { from, until },
     }
@@ -194,13 +195,13 @@ fn carry_out(
     namespace: &Namespace,
     record: &RecordRequest<'_>,
     patience: Duration,
-    now_ms: u64,
+    now: Now,
     out: &mut Vec<u8>,
 ) -> Option<Instant> {
     let frame = proto::begin_frame(out, FrameType::Message);
     let start = out.len();
     out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
-    let outcome = execute(node, namespace, record, now_ms, out);
+    let outcome = execute(node, namespace, record, now, out);
     let n_fields = transaction::insert_fields(out, start + MESSAGE_HEADER_SIZE, &outcome.fields);
     let header = MessageHeader {
         result_code: outcome.code,
@@ -221,7 +222,7 @@ fn carry_out(
         out.truncate(frame);
         error_answer(out, code::TIMEOUT);
     }
-    Some(Instant::now() + time)
+    Some(now.after_work().instant + time)
 }
 
 /// Whether a fault rule refuses requests for partitions that the node does not own. Otherwise they are answered, as a

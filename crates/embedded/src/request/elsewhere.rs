@@ -1,6 +1,7 @@
 //! Answers that are worked out on another thread, while the connection waits for them.
 
 use super::{Answered, Producer, Request};
+use crate::clock::Now;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,7 +101,7 @@ impl Drop for Sender {
 pub(super) struct Waiting(Arc<Pipe>);
 
 impl Producer for Waiting {
-    fn produce(&mut self, _now_ms: u64, out: &mut Vec<u8>) -> bool {
+    fn produce(&mut self, _now: Now, out: &mut Vec<u8>) -> bool {
         let mut piped = self.0.0.lock();
         out.append(&mut piped.bytes);
         piped.not_before = None;
@@ -112,12 +113,12 @@ impl Producer for Waiting {
         over
     }
 
-    fn resume_at(&self) -> Option<Instant> {
+    fn resume_at(&self, now: Instant) -> Option<Instant> {
         let piped = self.0.0.lock();
         match piped.not_before {
             Some(at) => Some(at),
             None if piped.over || !piped.bytes.is_empty() => None,
-            None => Some(Instant::now() + LONGEST_WAIT),
+            None => Some(now + LONGEST_WAIT),
         }
     }
 }
@@ -134,13 +135,14 @@ impl Drop for Waiting {
 }
 
 /// Has the answer to a request worked out on a thread of its node, from a copy of the request's body.
-pub(crate) fn elsewhere(request: &Request<'_>, work: impl FnOnce(&[u8], Sender) + Send + 'static) -> Answered {
+pub(crate) fn elsewhere(request: &Request<'_>, work: impl FnOnce(&[u8], Sender, Now) + Send + 'static) -> Answered {
     let (sender, waiting) = pipe(request.session.waking.clone());
     let body = request.body.to_vec();
-    request.node.workers.run(move || {
+    let node = Arc::clone(request.node);
+    request.node.workers.run(move |now| {
         // A connection that has gone while the request was in line does not want it carried out: it was not begun.
         if !sender.is_abandoned() {
-            work(&body, sender);
+            work(&body, sender, node.time(now));
         }
     });
     Answered::Stream(Box::new(waiting))

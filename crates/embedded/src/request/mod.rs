@@ -11,6 +11,7 @@ pub(crate) use slices::{Slice, Sliced, stream, stream_elsewhere};
 pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
 
 use crate::admin::Grants;
+use crate::clock::Now;
 use crate::cluster::Node;
 use aerolane_wire::message::{MessageHeader, MessageWriter};
 use std::net::SocketAddr;
@@ -47,8 +48,8 @@ pub(crate) struct Request<'a> {
     pub(crate) session: &'a mut Session,
     /// Body of the frame.
     pub(crate) body: &'a [u8],
-    /// Milliseconds since 2010, read once for all frames of a piece.
-    pub(crate) now_ms: u64,
+    /// The time, read once for all frames of a piece.
+    pub(crate) now: Now,
 }
 
 /// What became of a frame.
@@ -66,10 +67,10 @@ pub(crate) enum Answered {
 /// An answer too large to be built at once (queries, big batches).
 pub(crate) trait Producer: Send {
     /// Appends the next whole frames, about 128 KiB per call, so that slow readers hold back the work. `true`: that was all.
-    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool;
+    fn produce(&mut self, now: Now, out: &mut Vec<u8>) -> bool;
 
     /// When to go on, if not at once (a query with a limited rate).
-    fn resume_at(&self) -> Option<Instant> {
+    fn resume_at(&self, _now: Instant) -> Option<Instant> {
         None
     }
 

@@ -6,6 +6,7 @@
 
 use super::elsewhere::{Sender, Waiting, Waking, pipe};
 use super::{Answered, Producer, Request};
+use crate::clock::{Now, Passing};
 use crate::cluster::Node;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,23 +19,40 @@ const FEW_STEPS: u32 = 64;
 const MOST_STEPS: u32 = 16;
 /// Steps that are quicker than this need not be watched one by one.
 const QUICK: Duration = Duration::from_micros(20);
+/// Steps of a slice where work takes no time.
+const STEPS: u32 = 4096;
 
-/// The time of one slice.
+/// One slice of work.
 #[derive(Debug)]
 pub(crate) struct Slice {
-    ends: Instant,
-    looked: Instant,
+    /// `None`: there is no clock, and the steps are counted.
+    watch: Option<Watch>,
     /// Steps so far, and those until the clock is looked at.
     steps: u32,
     left: u32,
     gap: u32,
 }
 
+/// What tells that the time of a slice is over.
+#[derive(Debug)]
+struct Watch {
+    clock: fn() -> Instant,
+    ends: Instant,
+    looked: Instant,
+}
+
 impl Slice {
     /// One that begins now.
-    pub(crate) fn begin() -> Self {
-        let now = Instant::now();
-        Self { ends: now + SLICE, looked: now, steps: 0, left: 1, gap: 1 }
+    pub(crate) fn begin(now: Now) -> Self {
+        match now.passing {
+            Passing::Clock(clock) => {
+                // Other requests may have been answered since the clock was read for this one.
+                let begun = clock();
+                let watch = Watch { clock, ends: begun + SLICE, looked: begun };
+                Self { watch: Some(watch), steps: 0, left: 1, gap: 1 }
+            }
+            Passing::Still => Self { watch: None, steps: 0, left: STEPS, gap: STEPS },
+        }
     }
 
     /// A step is done; `true`: the slice is over.
@@ -46,22 +64,23 @@ impl Slice {
     }
 
     fn look(&mut self) -> bool {
-        let now = Instant::now();
-        self.gap = if now - self.looked < QUICK { (self.gap * 2).min(MOST_STEPS) } else { 1 };
-        (self.looked, self.left) = (now, self.gap);
-        now >= self.ends
+        let Some(watch) = &mut self.watch else { return true };
+        let now = (watch.clock)();
+        self.gap = if now - watch.looked < QUICK { (self.gap * 2).min(MOST_STEPS) } else { 1 };
+        (watch.looked, self.left) = (now, self.gap);
+        now >= watch.ends
     }
 
     /// Whether a slice that is over got little done.
     pub(crate) fn was_slow(&self) -> bool {
-        self.looked >= self.ends && self.steps < FEW_STEPS
+        self.watch.as_ref().is_some_and(|watch| watch.looked >= watch.ends) && self.steps < FEW_STEPS
     }
 }
 
 /// An answer in slices.
 pub(crate) trait Sliced: Send + 'static {
     /// Works for a slice and appends what whole frames came of it; `true`: that was all.
-    fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool;
+    fn proceed(&mut self, now: Now, out: &mut Vec<u8>) -> bool;
 
     /// When what was appended may leave, or when to go on: if not at once.
     fn not_before(&self) -> Option<Instant>;
@@ -118,24 +137,24 @@ impl<S: Sliced> Stream<S> {
 }
 
 impl<S: Sliced> Producer for Stream<S> {
-    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+    fn produce(&mut self, now: Now, out: &mut Vec<u8>) -> bool {
         match &mut self.at {
             At::Here(work) => {
-                let over = work.proceed(now_ms, out);
+                let over = work.proceed(now, out);
                 if !over {
                     self.hand_over_if_slow();
                 }
                 over
             }
-            At::Elsewhere(waiting) => waiting.produce(now_ms, out),
+            At::Elsewhere(waiting) => waiting.produce(now, out),
             At::Moving => true,
         }
     }
 
-    fn resume_at(&self) -> Option<Instant> {
+    fn resume_at(&self, now: Instant) -> Option<Instant> {
         match &self.at {
             At::Here(work) => work.not_before(),
-            At::Elsewhere(waiting) => waiting.resume_at(),
+            At::Elsewhere(waiting) => waiting.resume_at(now),
             At::Moving => None,
         }
     }
@@ -158,16 +177,16 @@ impl<S: Sliced> Job<S> {
     /// Gets in line for a slice.
     fn submit(self) {
         let node = Arc::clone(&self.node);
-        node.workers.run(move || self.run());
+        node.workers.run(move |now| self.run(now));
     }
 
-    fn run(mut self) {
+    fn run(mut self, now: Now) {
         // Rows that nobody waits for any more are not carried out.
         if self.sender.is_abandoned() {
             return;
         }
         let mut out = Vec::new();
-        let over = self.work.proceed(self.node.now_ms(), &mut out);
+        let over = self.work.proceed(self.node.time(now), &mut out);
         let goes_on = self.sender.send(&mut out, self.work.not_before());
         if goes_on && !over {
             // Without a thread while the connection has not taken what is there.
@@ -182,15 +201,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn slices_without_a_clock_have_as_many_steps_each_time() {
+        let now = Now { passing: Passing::Still, ..Now::read() };
+        for _ in 0..2 {
+            let mut slice = Slice::begin(now);
+            let steps = std::iter::repeat_with(|| slice.step()).take_while(|over| !over).count();
+            assert_eq!(steps, STEPS as usize - 1);
+            assert!(!slice.was_slow());
+        }
+    }
+
+    #[test]
     fn slow_steps_end_a_slice_soon_and_quick_ones_are_many() {
-        let mut slice = Slice::begin();
+        let mut slice = Slice::begin(Now::read());
         while !slice.step() {
             std::thread::sleep(SLICE / 4);
         }
         assert!(slice.steps <= 5 && slice.was_slow());
         // Some of these last to the end, however busy the machine is.
         let quick = (0..200).any(|_| {
-            let mut slice = Slice::begin();
+            let mut slice = Slice::begin(Now::read());
             while !slice.step() {}
             !slice.was_slow()
         });

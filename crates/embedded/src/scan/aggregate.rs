@@ -6,7 +6,7 @@ use super::finish;
 use super::registry::Entry;
 use super::request::QueryRequest;
 use super::select::{Picked, Selector};
-use crate::clock;
+use crate::clock::Now;
 use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::exp::Expression;
@@ -37,12 +37,18 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// Starts an aggregation; the error is a result code.
-    pub(super) fn start(node: Arc<Node>, query: QueryRequest, call: StreamCall, entry: Entry) -> Result<Self, u8> {
+    pub(super) fn start(
+        node: Arc<Node>,
+        query: QueryRequest,
+        call: StreamCall,
+        entry: Entry,
+        now: Now,
+    ) -> Result<Self, u8> {
         let slot = Slot::take(&node).ok_or(code::FORBIDDEN)?;
         let (sender, frames) = sync_channel(QUEUE);
         let job = move || {
             let _slot = slot;
-            run(&node, &query, &call, &entry, &sender);
+            run(&node, now, &query, &call, &entry, &sender);
         };
         let thread = std::thread::Builder::new().name("aerolane-stream".to_owned()).stack_size(STACK_SIZE);
         thread.spawn(job).map_err(|_| code::FORBIDDEN)?;
@@ -51,7 +57,7 @@ impl Aggregation {
 }
 
 impl Producer for Aggregation {
-    fn produce(&mut self, _now_ms: u64, out: &mut Vec<u8>) -> bool {
+    fn produce(&mut self, now: Now, out: &mut Vec<u8>) -> bool {
         self.resume_at = None;
         let start = out.len();
         while out.len() - start < BYTES_PER_CALL {
@@ -59,7 +65,7 @@ impl Producer for Aggregation {
                 Ok(frame) => out.extend_from_slice(&frame),
                 Err(TryRecvError::Disconnected) => return true,
                 Err(TryRecvError::Empty) => {
-                    self.resume_at = Some(Instant::now() + PAUSE);
+                    self.resume_at = Some(now.instant + PAUSE);
                     return false;
                 }
             }
@@ -67,16 +73,25 @@ impl Producer for Aggregation {
         false
     }
 
-    fn resume_at(&self) -> Option<Instant> {
+    fn resume_at(&self, _now: Instant) -> Option<Instant> {
         self.resume_at
     }
 }
 
-fn run(node: &Arc<Node>, query: &QueryRequest, call: &StreamCall, entry: &Entry, frames: &SyncSender<Vec<u8>>) {
-    let mut walk = Walk { node, query, entry, selector: Selector::new(node.slot, query), next: 0, picked: Vec::new() };
+fn run(
+    node: &Arc<Node>,
+    now: Now,
+    query: &QueryRequest,
+    call: &StreamCall,
+    entry: &Entry,
+    frames: &SyncSender<Vec<u8>>,
+) {
+    let mut walk =
+        Walk { node, begun: now, query, entry, selector: Selector::new(node.slot, query), next: 0, picked: Vec::new() };
     let outcome = udf::aggregate(
         &query.namespace.modules,
         call,
+        now,
         || walk.next(),
         |kind, value| !entry.is_aborted() && frames.send(answer(b"SUCCESS", kind, &value)).is_ok(),
     );
@@ -109,6 +124,7 @@ fn answer(name: &[u8], kind: u8, value: &[u8]) -> Vec<u8> {
 /// Goes through the records of a query, one at a time.
 struct Walk<'a> {
     node: &'a Node,
+    begun: Now,
     query: &'a QueryRequest,
     entry: &'a Entry,
     selector: Selector,
@@ -124,8 +140,7 @@ impl Walk<'_> {
             if self.entry.is_aborted() {
                 return None;
             }
-            let now_ms = self.node.now_ms();
-            let now = clock::seconds(now_ms);
+            let now = self.node.time(self.begun.after_work());
             let Some(picked) = self.picked.pop() else {
                 let wanted = self.query.partitions.get(self.next)?;
                 self.next += 1;
@@ -138,15 +153,17 @@ impl Walk<'_> {
             };
             let pid = aerolane_wire::digest::partition_id(&picked.digest);
             let namespace = &self.query.namespace;
-            let Some(partition) = namespace.answering(self.node.slot, pid) else { continue };
-            let Some(found) = partition.find(&picked.digest).filter(|r| self.selector.takes(r, now)) else { continue };
+            let Some(partition) = namespace.answering(self.node.slot, pid, now.instant) else { continue };
+            let Some(found) = partition.find(&picked.digest).filter(|r| self.selector.takes(r, now.seconds())) else {
+                continue;
+            };
             let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
-            if !filter.is_none_or(|filter| record::passes(namespace, &filter, found, now_ms)) {
+            if !filter.is_none_or(|filter| record::passes(namespace, &filter, found, now.ms)) {
                 continue;
             }
             Counters::add(&self.node.counters.query_records, 1);
             self.entry.answered(1);
-            let mut record = record::stored_record(namespace, found, None, now);
+            let mut record = record::stored_record(namespace, found, None, now.seconds());
             record.read_only = true;
             return Some(record);
         }

@@ -3,15 +3,15 @@
 use super::registry::Entry;
 use super::request::QueryRequest;
 use super::select::{Picked, Selector};
-use crate::clock;
+use crate::clock::{Now, Passing};
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
 use crate::record;
-use crate::request::{RecordRequest, TxnPart, UdfCall};
+use crate::request::{RecordRequest, Request, TxnPart, UdfCall};
 use aerolane_wire::message::{Message, info2};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Jobs of a node that may run at a time.
 const MAX_JOBS: usize = 32;
@@ -39,15 +39,15 @@ impl Drop for Slot {
     }
 }
 
-/// Starts a job on a thread of its own; answers a result code. `body` is the message that asked for it.
-pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[u8]) -> u8 {
-    let Some(slot) = Slot::take(&node) else {
+/// Starts a job on a thread of its own; answers a result code.
+pub(super) fn start(request: &Request<'_>, query: QueryRequest, entry: Entry) -> u8 {
+    let Some(slot) = Slot::take(request.node) else {
         return code::FORBIDDEN;
     };
-    let body = body.to_vec();
+    let (node, body, now) = (Arc::clone(request.node), request.body.to_vec(), request.now);
     let job = move || {
         let _slot = slot;
-        run(&node, &query, &entry, &body);
+        run(&node, now, &query, &entry, &body);
     };
     let thread = std::thread::Builder::new().name("aerolane-job".to_owned()).stack_size(STACK_SIZE);
     match thread.spawn(job) {
@@ -60,7 +60,7 @@ pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[
 struct Pace {
     /// Records per second; 0: no limit.
     rate: u32,
-    begun: Instant,
+    begun: Now,
     done: u64,
 }
 
@@ -68,10 +68,10 @@ impl Pace {
     /// Waits until it is the next record's turn; `false`: the job is to end.
     fn wait(&mut self, ends: impl Fn() -> bool) -> bool {
         while !ends() {
-            let now = Instant::now();
-            let due = match self.rate {
-                0 => now,
-                rate => self.begun + Duration::from_secs_f64(self.done as f64 / f64::from(rate)),
+            let now = self.begun.after_work().instant;
+            let due = match (self.rate, self.begun.passing) {
+                (0, _) | (_, Passing::Still) => now,
+                (rate, _) => self.begun.instant + Duration::from_secs_f64(self.done as f64 / f64::from(rate)),
             };
             if due <= now {
                 self.done += 1;
@@ -85,7 +85,7 @@ impl Pace {
 
 /// Does the operations on every record of the partitions that the node is master of. Errors of records are told to
 /// nobody but counted.
-fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
+fn run(node: &Node, begun: Now, query: &QueryRequest, entry: &Entry, body: &[u8]) {
     let Ok(message) = Message::decode(body) else { return };
     let namespace = &query.namespace;
     let selector = Selector::new(node.slot, query);
@@ -95,7 +95,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         arguments: Some(&call.arguments),
     });
     let mut scratch = Vec::new();
-    let mut pace = Pace { rate: query.records_per_second, begun: Instant::now(), done: 0 };
+    let mut pace = Pace { rate: query.records_per_second, begun, done: 0 };
     for pid in 0..PARTITIONS as u16 {
         if entry.is_aborted() || !node.is_live() {
             return;
@@ -103,12 +103,12 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         if !node.owns(namespace, pid, true) {
             continue;
         }
-        let now = clock::seconds(node.now_ms());
+        let now = node.time(begun.after_work());
         let picked = selector.pick(pid, None, now).map(|(picked, _)| picked).unwrap_or_default();
         for Picked { digest, .. } in picked.iter().rev() {
-            let copy = namespace.answering(node.slot, pid);
+            let copy = namespace.answering(node.slot, pid, now.instant);
             let found = copy.as_ref().and_then(|copy| copy.find(digest));
-            let here = found.is_some_and(|record| selector.takes(record, now));
+            let here = found.is_some_and(|record| selector.takes(record, now.seconds()));
             drop(copy);
             if !here || !pace.wait(|| entry.is_aborted() || !node.is_live()) {
                 continue;
@@ -129,7 +129,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 txn: TxnPart::default(),
             };
             scratch.clear();
-            let outcome = record::execute(node.slot, namespace, &request, node.now_ms(), &mut scratch);
+            let outcome = record::execute(node.slot, namespace, &request, node.time(begun.after_work()), &mut scratch);
             if outcome.code == code::OK { entry.answered(1) } else { entry.failed(1) }
         }
         entry.progress(usize::from(pid) + 1);

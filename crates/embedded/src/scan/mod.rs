@@ -45,8 +45,8 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
         };
         let grants = admin::grants(node, request.session)?;
         let set = query.set.as_deref().unwrap_or_default();
-        admin::permit_data(grants.as_deref(), access, query.namespace.name.as_bytes(), set)?;
-        let entry = Queries::enter(node, &query, request.session.peer)?;
+        admin::permit_data(grants.as_deref(), access, query.namespace.name.as_bytes(), set, request.now)?;
+        let entry = Queries::enter(node, &query, request.session.peer, request.now)?;
         Ok((query, entry))
     });
     let (query, entry) = match started {
@@ -58,14 +58,14 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
     };
     match query.kind {
         Kind::Foreground => {
-            let mut run = Run::new(Arc::clone(node), query, entry);
-            if run.answer(request.now_ms, out) { Answered::Done } else { stream(request, run) }
+            let mut run = Run::new(Arc::clone(node), query, entry, request.now);
+            if run.answer(request.now, out) { Answered::Done } else { stream(request, run) }
         }
         Kind::Aggregation => {
             let call = query.udf.clone();
             let started = call
                 .ok_or(code::PARAMETER)
-                .and_then(|call| aggregate::Aggregation::start(Arc::clone(node), query, call, entry));
+                .and_then(|call| aggregate::Aggregation::start(Arc::clone(node), query, call, entry, request.now));
             match started {
                 Ok(aggregation) => Answered::Stream(Box::new(aggregation)),
                 Err(code) => {
@@ -77,8 +77,7 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
         Kind::Background | Kind::BackgroundUdf => {
             // As the server does. Queries that answer just find nothing in such a set.
             let unknown = query.set.as_ref().is_some_and(|set| query.namespace.sets.find(set).is_none());
-            let code =
-                if unknown { code::NOT_FOUND } else { background::start(Arc::clone(node), query, entry, request.body) };
+            let code = if unknown { code::NOT_FOUND } else { background::start(request, query, entry) };
             finish(out, code);
             Answered::Done
         }

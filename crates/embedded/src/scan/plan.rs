@@ -11,7 +11,7 @@ use crate::code;
 use crate::command_line::CommandLine;
 use crate::exp::Expression;
 use crate::info;
-use crate::request::{Request, Session};
+use crate::request::Request;
 use crate::value::MAX_SET_NAME;
 use aerolane_ael::listed::{self, Listed};
 use aerolane_ael::select::{self, Bounds, Collection, Hint};
@@ -76,7 +76,7 @@ pub(super) fn explain(request: &mut Request<'_>, message: &Message<'_>, out: &mu
         return Ok(false);
     };
     question.compiled()?;
-    let plan = plan(request.node, request.session, message, &question)?;
+    let plan = plan(request, message, &question)?;
     let header = MessageHeader { info3: info3::LAST, ..MessageHeader::default() };
     let mut answer = MessageWriter::frame(out, &header);
     if let Some(Plan { name, collection, range }) = plan {
@@ -104,15 +104,16 @@ struct Plan {
     range: Vec<u8>,
 }
 
-fn plan(node: &Node, session: &mut Session, message: &Message<'_>, question: &Where<'_>) -> Result<Option<Plan>, u8> {
+fn plan(request: &mut Request<'_>, message: &Message<'_>, question: &Where<'_>) -> Result<Option<Plan>, u8> {
+    let Request { node, now, .. } = *request;
     let name = message.field(field::NAMESPACE).ok_or(code::NAMESPACE)?;
     let namespace = node.cluster.namespace(name).ok_or(code::NAMESPACE)?;
     let set = message.field(field::SET).filter(|set| !set.is_empty());
     if set.is_some_and(|set| set.len() > MAX_SET_NAME) {
         return Err(code::PARAMETER);
     }
-    let grants = admin::grants(node, session)?;
-    admin::permit_data(grants.as_deref(), Access::Read, name, set.unwrap_or_default())?;
+    let grants = admin::grants(node, request.session)?;
+    admin::permit_data(grants.as_deref(), Access::Read, name, set.unwrap_or_default(), now)?;
     let hint = match message.field(field::INDEX_NAME).map(std::str::from_utf8) {
         Some(Err(_)) => return Err(code::PARAMETER),
         Some(Ok(name)) => Some(name),

@@ -4,7 +4,7 @@ use super::registry::Entry;
 use super::request::{QueryRequest, Wanted};
 use super::select::{Picked, Selector};
 use super::{finish, unavailable};
-use crate::clock;
+use crate::clock::Now;
 use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::exp::Expression;
@@ -50,10 +50,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry) -> Self {
+    pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry, now: Now) -> Self {
         let selector = Selector::new(node.slot, &query);
         let left = query.max_records.unwrap_or(u64::MAX);
-        let started = Instant::now();
         Self {
             node,
             query,
@@ -62,7 +61,7 @@ impl Run {
             picked: Vec::new(),
             left,
             selector,
-            started,
+            started: now.instant,
             answered: 0,
             resume_at: None,
             slow: false,
@@ -70,29 +69,28 @@ impl Run {
     }
 
     /// Whether the query has to wait for the sake of its rate. Pauses are short, so that an aborted query ends soon.
-    fn pauses(&mut self) -> bool {
+    fn pauses(&mut self, now: Now) -> bool {
         let rate = self.query.records_per_second;
         if rate == 0 {
             return false;
         }
-        let now = Instant::now();
+        let now = now.instant;
         let due = self.started + Duration::from_secs_f64(self.answered as f64 / f64::from(rate));
         self.resume_at = (now < due && !self.entry.is_aborted()).then(|| due.min(now + LONGEST_PAUSE));
         self.resume_at.is_some()
     }
 
     /// Appends more of the answer; `true`: that was all.
-    pub(super) fn answer(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
-        let now = clock::seconds(now_ms);
+    pub(super) fn answer(&mut self, now: Now, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let mut looked_at = 0;
         let mut frame = None;
         let first = self.answered;
         self.slow = false;
-        if self.pauses() {
+        if self.pauses(now) {
             return false;
         }
-        let mut slice = Slice::begin();
+        let mut slice = Slice::begin(now);
         let mut over = false;
         loop {
             if self.entry.is_aborted() {
@@ -103,7 +101,7 @@ impl Run {
             if self.left == 0 {
                 break;
             }
-            let paced = self.answered > first && self.pauses();
+            let paced = self.answered > first && self.pauses(now);
             if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL || paced || over {
                 // One with pauses has time.
                 self.slow = slice.was_slow() && self.query.records_per_second == 0;
@@ -126,7 +124,7 @@ impl Run {
                 over = slice.step();
             } else {
                 looked_at += RECORDS_PER_LOCK;
-                over = self.answer_some(now_ms, &mut slice, &mut frame, out);
+                over = self.answer_some(now, &mut slice, &mut frame, out);
             }
         }
         close(&mut frame, out);
@@ -135,17 +133,16 @@ impl Run {
     }
 
     /// Answers some records of the present partition under one lock; `true`: the slice is over.
-    fn answer_some(&mut self, now_ms: u64, slice: &mut Slice, frame: &mut Option<usize>, out: &mut Vec<u8>) -> bool {
+    fn answer_some(&mut self, now: Now, slice: &mut Slice, frame: &mut Option<usize>, out: &mut Vec<u8>) -> bool {
         let Some(last) = self.picked.last() else { return false };
         let pid = aerolane_wire::digest::partition_id(&last.digest);
-        let Some(partition) = self.query.namespace.answering(self.node.slot, pid) else {
+        let Some(partition) = self.query.namespace.answering(self.node.slot, pid, now.instant) else {
             // It has moved away meanwhile: the client asks its new owner for the rest.
             self.picked.clear();
             close(frame, out);
             unavailable(out, pid);
             return false;
         };
-        let now = clock::seconds(now_ms);
         // It was found good when the query began; taking it apart costs little beside the records.
         let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
         let projection = self.query.projection.as_deref().and_then(|body| Message::decode(body).ok());
@@ -162,13 +159,15 @@ impl Run {
             over = slice.step();
             let Some(Picked { digest, place }) = self.picked.pop() else { break };
             // A record that has gone since is left out, or does not belong any more.
-            let Some(record) = partition.find(&digest).filter(|r| self.selector.takes(r, now)) else { continue };
+            let Some(record) = partition.find(&digest).filter(|r| self.selector.takes(r, now.seconds())) else {
+                continue;
+            };
             let place = self.selector.has_index().then_some(place);
-            if !filter.as_ref().is_none_or(|f| record::passes(&self.query.namespace, f, record, now_ms)) {
+            if !filter.as_ref().is_none_or(|f| record::passes(&self.query.namespace, f, record, now.ms)) {
                 continue;
             }
             let message = begin(frame, out);
-            if write_record(&self.query, projection.as_ref(), record, place, now_ms, out) {
+            if write_record(&self.query, projection.as_ref(), record, place, now.ms, out) {
                 end(frame, message, out);
                 self.left -= 1;
                 answered += 1;
@@ -184,8 +183,8 @@ impl Run {
 }
 
 impl Sliced for Run {
-    fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
-        self.answer(now_ms, out)
+    fn proceed(&mut self, now: Now, out: &mut Vec<u8>) -> bool {
+        self.answer(now, out)
     }
 
     fn not_before(&self) -> Option<Instant> {

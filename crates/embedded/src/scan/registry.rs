@@ -1,6 +1,7 @@
 //! Queries that run, or ran a moment ago: shown, aborted, and not started twice with one number.
 
 use super::request::{Kind, QueryRequest};
+use crate::clock::Now;
 use crate::cluster::{Node, NodeId};
 use crate::code;
 use crate::command_line::{CommandLine, error};
@@ -9,7 +10,6 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
 
 /// Finished queries that are remembered.
 const MAX_FINISHED: usize = 100;
@@ -38,7 +38,7 @@ struct Status {
     kind: Kind,
     partitions: usize,
     from: SocketAddr,
-    started: Instant,
+    started: Now,
     aborted: AtomicBool,
     done: AtomicBool,
     /// Milliseconds that it ran.
@@ -57,7 +57,7 @@ pub(crate) struct Entry {
 
 impl Queries {
     /// Takes a query in; the error is a result code.
-    pub(super) fn enter(node: &Node, query: &QueryRequest, from: SocketAddr) -> Result<Entry, u8> {
+    pub(super) fn enter(node: &Node, query: &QueryRequest, from: SocketAddr, now: Now) -> Result<Entry, u8> {
         let mut lists = node.cluster.queries.list.lock();
         let Lists { active, finished } = &mut *lists;
         if query.id != 0 && active.iter().chain(finished.iter()).any(|s| s.node == node.id && s.id == query.id) {
@@ -74,7 +74,7 @@ impl Queries {
             kind: query.kind,
             partitions: query.partitions.len(),
             from,
-            started: Instant::now(),
+            started: now,
             aborted: AtomicBool::new(false),
             done: AtomicBool::new(false),
             took: AtomicU64::new(0),
@@ -129,7 +129,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         let status = &self.status;
-        status.took.store(status.started.elapsed().as_millis() as u64, Ordering::Relaxed);
+        status.took.store(status.age_ms(status.started.after_work()), Ordering::Relaxed);
         status.done.store(true, Ordering::Relaxed);
         let mut lists = self.queries.queries.list.lock();
         lists.active.retain(|other| !Arc::ptr_eq(other, status));
@@ -141,7 +141,12 @@ impl Drop for Entry {
 }
 
 impl Status {
-    fn row(&self) -> String {
+    /// Milliseconds since it began.
+    fn age_ms(&self, now: Now) -> u64 {
+        now.instant.saturating_duration_since(self.started.instant).as_millis() as u64
+    }
+
+    fn row(&self, now: Now) -> String {
         let job = match self.kind {
             Kind::Foreground => "basic",
             Kind::Background => "background-ops",
@@ -154,8 +159,8 @@ impl Status {
         let total = self.partitions.max(1);
         let progress =
             if done { 100.0 } else { self.partitions_done.load(Ordering::Relaxed) as f64 / total as f64 * 100.0 };
-        let run = if done { self.took.load(Ordering::Relaxed) } else { self.started.elapsed().as_millis() as u64 };
-        let ago = self.started.elapsed().as_millis() as u64 - run;
+        let run = if done { self.took.load(Ordering::Relaxed) } else { self.age_ms(now) };
+        let ago = self.age_ms(now).saturating_sub(run);
         let set = if self.set.is_empty() { String::new() } else { format!(":set={}", self.set) };
         format!(
             "trid={}:ns={}{set}:n-pids-requested={}:n-keyds-requested=0:rps=0:active-threads={}:status={state}:\
@@ -176,7 +181,7 @@ impl Status {
 }
 
 /// The info commands about queries.
-pub(crate) fn command(node: &Arc<Node>, command: &CommandLine<'_>) -> String {
+pub(crate) fn command(node: &Arc<Node>, command: &CommandLine<'_>, now: Now) -> String {
     let queries = &node.cluster.queries;
     let number = || command.get("trid").or_else(|_| command.get("id"));
     match command.name {
@@ -191,10 +196,10 @@ pub(crate) fn command(node: &Arc<Node>, command: &CommandLine<'_>) -> String {
             Err(_) => {
                 let lists = queries.list.lock();
                 let own = lists.active.iter().chain(&lists.finished).filter(|status| status.node == node.id);
-                own.map(|status| status.row()).collect::<Vec<_>>().join(";")
+                own.map(|status| status.row(now)).collect::<Vec<_>>().join(";")
             }
             Ok(Err(_)) => error(4, "bad id"),
-            Ok(Ok(id)) => queries.find(node.id, id).map_or_else(|| error(2, "job not found"), |status| status.row()),
+            Ok(Ok(id)) => queries.find(node.id, id).map_or_else(|| error(2, "job not found"), |status| status.row(now)),
         },
     }
 }

@@ -2,6 +2,7 @@
 
 use super::index_query::IndexQuery;
 use super::request::{QueryRequest, Resume};
+use crate::clock::Now;
 use crate::index::Index;
 use crate::store::{Namespace, Record, SetId, Slot};
 use std::collections::HashSet;
@@ -52,12 +53,14 @@ impl Selector {
 
     /// The records of a partition, the first one last: by falling digest, or in the order of the index. Each comes once,
     /// where it stands first. Also answers how many were looked at. `None`: the node does not answer for the partition.
-    pub(super) fn pick(&self, pid: u16, after: Option<&Resume>, now: u32) -> Option<(Vec<Picked>, usize)> {
-        let partition = self.namespace.answering(self.node, pid)?;
+    pub(super) fn pick(&self, pid: u16, after: Option<&Resume>, now: Now) -> Option<(Vec<Picked>, usize)> {
+        let partition = self.namespace.answering(self.node, pid, now.instant)?;
         let Some(query) = &self.index else {
             let after = after.map(|resume| resume.digest);
             let wanted = |r: &&Record| {
-                self.takes_set(r) && !r.is_expired(now) && after.as_ref().is_none_or(|after| r.digest() < after)
+                self.takes_set(r)
+                    && !r.is_expired(now.seconds())
+                    && after.as_ref().is_none_or(|after| r.digest() < after)
             };
             let mut picked: Vec<Picked> =
                 partition.iter().filter(wanted).map(|r| Picked { digest: *r.digest(), place: 0 }).collect();

@@ -10,6 +10,7 @@ use super::dispatch::{coded_answer, dispatch, request_kind, service_kind, time_l
 use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::transport::Transport;
+use crate::clock::Now;
 use crate::cluster::{Counters, Node, Seat};
 use crate::code;
 use crate::faults::{BlackHole, RequestFault, Target, Watch};
@@ -206,9 +207,9 @@ impl Connection {
     }
 
     /// Does what can be done now, by the system's clock.
-    pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
+    pub(super) fn turn(&mut self, now: Now, buffer: &mut [u8]) -> Turn {
         self.queued = false;
-        let now_ms = self.node.shifted(now_ms);
+        let now = self.node.time(now);
         if self.node.conditions.version() != self.conditions {
             self.follow_conditions(false);
         }
@@ -216,8 +217,8 @@ impl Connection {
             self.black_hole = self.node.faults.black_hole(self.session.connection, self.black_hole);
         }
         let turn = match self.link {
-            None => self.advance(now_ms, buffer),
-            Some(_) => self.advance_under_conditions(now_ms, buffer),
+            None => self.advance(now, buffer),
+            Some(_) => self.advance_under_conditions(now, buffer),
         };
         let turn = turn.unwrap_or(Turn::Close);
         self.count_records();
@@ -232,11 +233,11 @@ impl Connection {
         }
     }
 
-    fn advance(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<Turn> {
+    fn advance(&mut self, now: Now, buffer: &mut [u8]) -> io::Result<Turn> {
         let mut reads = 0;
         loop {
             self.flush()?;
-            if let Some(turn) = self.resume(now_ms) {
+            if let Some(turn) = self.resume(now) {
                 return Ok(turn);
             }
             if self.output.len() > OUT_BOUND {
@@ -245,7 +246,7 @@ impl Connection {
             if self.black_hole.requests {
                 return Ok(Turn::Wait);
             }
-            if self.serve_input(now_ms) {
+            if self.serve_input(now) {
                 continue;
             }
             if !self.readable {
@@ -257,7 +258,7 @@ impl Connection {
             reads += 1;
             match self.read(buffer) {
                 Ok(0) => self.state = State::Closing { reset: false },
-                Ok(n) => self.take_in(&buffer[..n], now_ms),
+                Ok(n) => self.take_in(&buffer[..n], now),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => self.readable = false,
                     ErrorKind::Interrupted => {}
@@ -294,7 +295,7 @@ impl Connection {
     }
 
     /// Gets the state out of the way if that can be done now; otherwise says what to wait for.
-    fn resume(&mut self, now_ms: u64) -> Option<Turn> {
+    fn resume(&mut self, now: Now) -> Option<Turn> {
         match &mut self.state {
             State::Open => None,
             State::Delayed(until) if Instant::now() < *until => Some(Turn::At(*until)),
@@ -355,11 +356,11 @@ impl Connection {
                 if let Some(until) = self.link.as_ref().and_then(|link| link.occupied(Instant::now())) {
                     return Some(Turn::At(until));
                 }
-                if let Some(at) = producer.resume_at().filter(|at| Instant::now() < *at) {
+                if let Some(at) = producer.resume_at(now.instant).filter(|at| now.instant < *at) {
                     // What is answered already goes out meanwhile.
                     return Some(if self.read_closed { Turn::Close } else { Turn::At(at) });
                 }
-                if producer.produce(now_ms, self.output.bytes()) {
+                if producer.produce(now, self.output.bytes()) {
                     self.state = State::Open;
                 }
                 Some(Turn::Again)
@@ -368,11 +369,11 @@ impl Connection {
                 if let Some(until) = self.link.as_ref().and_then(|link| link.occupied(Instant::now())) {
                     return Some(Turn::At(until));
                 }
-                if let Some(at) = producer.resume_at().filter(|at| Instant::now() < *at) {
+                if let Some(at) = producer.resume_at(now.instant).filter(|at| now.instant < *at) {
                     return Some(if self.read_closed { Turn::Close } else { Turn::At(at) });
                 }
                 let enough = fault.truncate.unwrap_or(usize::MAX);
-                if producer.produce(now_ms, answer) || answer.len() >= enough {
+                if producer.produce(now, answer) || answer.len() >= enough {
                     let (answer, fault) = (std::mem::take(answer), std::mem::take(fault));
                     self.state = State::Open;
                     self.answered(answer, fault);
@@ -396,9 +397,9 @@ impl Connection {
     }
 
     /// Answers what `bytes` brought; keeps what cannot be answered yet.
-    fn take_in(&mut self, bytes: &[u8], now_ms: u64) {
+    fn take_in(&mut self, bytes: &[u8], now: Now) {
         if self.input.is_empty() {
-            let served = self.serve(bytes, now_ms);
+            let served = self.serve(bytes, now);
             self.input.extend_from_slice(&bytes[served..]);
         } else {
             self.input.extend_from_slice(bytes);
@@ -406,12 +407,12 @@ impl Connection {
     }
 
     /// Answers frames that are kept in `input`; `true` if anything happened.
-    fn serve_input(&mut self, now_ms: u64) -> bool {
+    fn serve_input(&mut self, now: Now) -> bool {
         if self.input.is_empty() {
             return false;
         }
         let mut input = std::mem::take(&mut self.input);
-        let served = self.serve(&input, now_ms);
+        let served = self.serve(&input, now);
         if served == input.len() {
             input.clear();
             input.shrink_to(KEEP_CAPACITY);
@@ -423,12 +424,12 @@ impl Connection {
     }
 
     /// Answers the whole frames at the front of `bytes` as long as nothing stands in the way; says how much that was.
-    fn serve(&mut self, bytes: &[u8], now_ms: u64) -> usize {
+    fn serve(&mut self, bytes: &[u8], now: Now) -> usize {
         let mut at = 0;
         while matches!(self.state, State::Open) && self.output.len() <= OUT_BOUND {
             match split_frame(&bytes[at..], MAX_BODY_SIZE) {
                 Ok(Some((frame, size))) => {
-                    if !self.frame(frame, now_ms) {
+                    if !self.frame(frame, now) {
                         break;
                     }
                     at += size;
@@ -475,14 +476,14 @@ impl Connection {
 
     /// Answers one frame. `false`: it has to wait.
     #[inline]
-    fn frame(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+    fn frame(&mut self, frame: Frame<'_>, now: Now) -> bool {
         if frame.header.frame_type == FrameType::Admin {
             self.ask_for_name();
         }
         if self.node.faults.armed() || self.drawn.is_some() || self.link.is_some() {
-            return self.frame_under_rules(frame, now_ms);
+            return self.frame_under_rules(frame, now);
         }
-        let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
+        let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now };
         match dispatch(frame.header.frame_type, &mut request, self.output.bytes()) {
             Answered::Done => {}
             Answered::Later { from, until } => {
@@ -505,8 +506,8 @@ impl Connection {
 
     /// [`Connection::frame`] while fault rules are installed, a schedule counts, or conditions are set.
     #[cold]
-    fn frame_under_rules(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
-        let is_answered = self.frame_with_faults(frame, now_ms);
+    fn frame_under_rules(&mut self, frame: Frame<'_>, now: Now) -> bool {
+        let is_answered = self.frame_with_faults(frame, now);
         if is_answered && self.node.faults.armed() {
             for watch in self.node.faults.count(request_kind(frame)) {
                 // Whoever has this answer can rely on it, also if the node is to be stopped now.
@@ -523,7 +524,7 @@ impl Connection {
     }
 
     /// Answers one frame, with what the rules want of it. `false`: it has to wait.
-    fn frame_with_faults(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+    fn frame_with_faults(&mut self, frame: Frame<'_>, now: Now) -> bool {
         let draw = || {
             let kind = self.node.faults.armed().then(|| request_kind(frame))?;
             let message = if frame.header.frame_type == FrameType::Message { frame.body } else { &[] };
@@ -567,7 +568,7 @@ impl Connection {
         if let Some(code) = fault.result_code {
             coded_answer(&mut answer, request_kind(frame), code);
         } else {
-            let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
+            let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now };
             match dispatch(frame.header.frame_type, &mut request, &mut answer) {
                 Answered::Done => {}
                 Answered::Later { until, .. } => {

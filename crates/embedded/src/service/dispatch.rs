@@ -41,8 +41,8 @@ fn compressed(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         error_answer(out, code::PARAMETER);
         return Answered::Done;
     };
-    let Request { node, now_ms, .. } = *request;
-    message(&mut Request { node, session: &mut *request.session, body: frame.body, now_ms }, out)
+    let Request { node, now, .. } = *request;
+    message(&mut Request { node, session: &mut *request.session, body: frame.body, now }, out)
 }
 
 /// Answers are compressed if the client asks for it, but for those that take several pieces; a server may leave any of

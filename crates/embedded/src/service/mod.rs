@@ -8,6 +8,8 @@ mod connection;
 mod dispatch;
 mod link;
 mod listener;
+#[cfg(test)]
+mod made_up_time;
 mod outbox;
 mod thread;
 mod transport;

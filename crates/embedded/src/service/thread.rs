@@ -5,7 +5,7 @@ use super::alarm::Alarm;
 use super::connection::{Accepted, Connection, Turn};
 use super::listener::Listener;
 use super::transport::TransportFactory;
-use crate::clock;
+use crate::clock::{Now, SystemClock};
 use crate::cluster::{Node, Seat};
 use crate::request::Waking;
 use mio::event::Event;
@@ -126,6 +126,7 @@ impl ServiceThread {
         let mut events = Events::with_capacity(1024);
         let mut buffer = vec![0; READ_BUFFER].into_boxed_slice();
         let mut turns = Vec::new();
+        let mut clock = SystemClock::new();
         loop {
             let timeout = if self.ready.is_empty() {
                 match self.timers.peek() {
@@ -153,11 +154,11 @@ impl ServiceThread {
                     Token(key) => self.note(key, event),
                 }
             }
-            self.fire_timers();
-            let now_ms = clock::now_ms();
+            let now = clock.now();
+            self.fire_timers(now.instant);
             std::mem::swap(&mut turns, &mut self.ready);
             for key in turns.drain(..) {
-                self.turn(key, now_ms, &mut buffer);
+                self.turn(key, now, &mut buffer);
             }
         }
     }
@@ -269,11 +270,7 @@ impl ServiceThread {
         }
     }
 
-    fn fire_timers(&mut self) {
-        if self.timers.is_empty() {
-            return;
-        }
-        let now = Instant::now();
+    fn fire_timers(&mut self, now: Instant) {
         while let Some(Reverse((at, token))) = self.timers.peek().copied() {
             if at > now {
                 return;
@@ -287,10 +284,10 @@ impl ServiceThread {
         }
     }
 
-    fn turn(&mut self, key: usize, now_ms: u64, buffer: &mut [u8]) {
+    fn turn(&mut self, key: usize, now: Now, buffer: &mut [u8]) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         // A panic is a bug of ours; it ends this connection and no other.
-        let turn = catch_unwind(AssertUnwindSafe(|| connection.turn(now_ms, buffer))).unwrap_or(Turn::Close);
+        let turn = catch_unwind(AssertUnwindSafe(|| connection.turn(now, buffer))).unwrap_or(Turn::Close);
         match turn {
             Turn::Wait => {}
             Turn::Again => {

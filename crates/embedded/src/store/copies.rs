@@ -97,11 +97,19 @@ impl Copy {
         !self.waiting.is_empty()
     }
 
-    /// Carries out the writes that have arrived by now, or (`lag` is `None`) all.
+    /// Carries out the writes that have arrived by now.
     #[cold]
-    pub(super) fn settle(&mut self, sets: &Sets, lag: Option<Duration>) {
-        let now = Instant::now();
-        while self.waiting.front().is_some_and(|image| lag.is_none_or(|lag| image.written + lag <= now)) {
+    pub(super) fn settle(&mut self, sets: &Sets, lag: Duration, now: Instant) {
+        self.settle_while(sets, |image| image.written + lag <= now);
+    }
+
+    /// Carries out all writes that are on their way.
+    pub(super) fn settle_all(&mut self, sets: &Sets) {
+        self.settle_while(sets, |_| true);
+    }
+
+    fn settle_while(&mut self, sets: &Sets, has_arrived: impl Fn(&Image) -> bool) {
+        while self.waiting.front().is_some_and(&has_arrived) {
             let Some(image) = self.waiting.pop_front() else { return };
             self.carry_out(sets, &image.change);
         }
@@ -135,13 +143,13 @@ impl Copy {
     }
 
     /// A record on its way here, behind the writes that are: from a migration.
-    pub(super) fn receive(&mut self, sets: &Sets, source: Slot, record: &Record) {
+    pub(super) fn receive(&mut self, sets: &Sets, source: Slot, record: &Record, now: Instant) {
         let digest = *record.digest();
         if self.waiting.is_empty() {
             self.records.put(sets, &digest, record.as_bytes());
         } else {
             let change = Change::Put(record.as_bytes().into(), digest, None);
-            self.waiting.push_back(Image { written: Instant::now(), source, change });
+            self.waiting.push_back(Image { written: now, source, change });
         }
     }
 }
@@ -224,10 +232,10 @@ impl Copies {
     }
 
     /// Carries out the writes that have arrived by now at all copies.
-    pub(super) fn settle(&mut self, sets: &Sets, links: &Links) {
+    pub(super) fn settle(&mut self, sets: &Sets, links: &Links, now: Instant) {
         for copy in &mut self.list {
             if copy.is_waiting() {
-                copy.settle(sets, Some(links.lag(copy.node())));
+                copy.settle(sets, links.lag(copy.node()), now);
             }
         }
     }
@@ -249,7 +257,7 @@ impl Copies {
     /// Keeps the records for which `keep` says so, on all nodes, and of those that are on their way.
     pub(super) fn retain(&mut self, sets: &Sets, mut keep: impl FnMut(&Record) -> bool) {
         for copy in &mut self.list {
-            copy.settle(sets, None);
+            copy.settle_all(sets);
             copy.records.retain(sets, &mut keep);
         }
     }
@@ -260,6 +268,7 @@ pub(crate) struct Site<'a> {
     copies: MappedMutexGuard<'a, Copies>,
     sets: &'a Sets,
     links: &'a Links,
+    now: Instant,
     at: usize,
     /// How long it takes until all replicas have what was written here; zero if they have it.
     pub(crate) lag: Duration,
@@ -285,23 +294,23 @@ impl<'a> Site<'a> {
         mut copies: MappedMutexGuard<'a, Copies>,
         sets: &'a Sets,
         links: &'a Links,
-        node: Slot,
-        purpose: Purpose,
+        (node, purpose): (Slot, Purpose),
+        now: Instant,
     ) -> Result<Self, u8> {
         let at = copies.serving(node, purpose)?;
         let copy = &mut copies.list[at];
         if copy.is_waiting() {
             let lag = links.lag(copy.node());
-            copy.settle(sets, Some(lag));
+            copy.settle(sets, lag, now);
         }
-        Ok(Self { copies, sets, links, at, lag: Duration::ZERO })
+        Ok(Self { copies, sets, links, now, at, lag: Duration::ZERO })
     }
 
     /// Resolves what other versions of the partition have of a record, so that the request sees the one that wins.
     #[inline]
     pub(super) fn resolve(&mut self, policy: Conflict, digest: &[u8; 20]) {
         if self.copies.migration.is_some() {
-            self.copies.resolve(self.sets, self.links, policy, digest);
+            self.copies.resolve(self.sets, self.links, policy, digest, self.now);
         }
     }
 
@@ -309,10 +318,10 @@ impl<'a> Site<'a> {
     #[inline]
     pub(crate) fn put_for(&mut self, digest: &[u8; 20], bytes: &[u8], txn: Option<TxnId>) {
         let sets = self.sets;
-        let devices = &self.links.devices;
+        let (devices, now) = (&self.links.devices, self.now);
         let apply = |copy: &mut Copy| {
             copy.records.put_for(sets, digest, bytes, txn);
-            devices.wrote(copy.node(), bytes.len());
+            devices.wrote(copy.node(), bytes.len(), now);
         };
         self.change(apply, || Change::Put(bytes.into(), *digest, txn));
     }
@@ -337,7 +346,7 @@ impl<'a> Site<'a> {
     /// Applies a change to the master, and to the replicas or what is on the way to them.
     #[inline]
     fn change(&mut self, apply: impl Fn(&mut Copy), image: impl Fn() -> Change) {
-        let lag = self.copies.change(self.sets, self.links, apply, image);
+        let lag = self.copies.change(self.sets, self.links, self.now, apply, image);
         self.lag = self.lag.max(lag);
     }
 }
@@ -349,6 +358,7 @@ impl Copies {
         &mut self,
         sets: &Sets,
         links: &Links,
+        now: Instant,
         apply: impl Fn(&mut Copy),
         image: impl Fn() -> Change,
     ) -> Duration {
@@ -368,23 +378,30 @@ impl Copies {
                 apply(copy);
                 continue;
             }
-            copy.settle(sets, Some(lag));
-            copy.waiting.push_back(Image { written: Instant::now(), source, change: image() });
+            copy.settle(sets, lag, now);
+            copy.waiting.push_back(Image { written: now, source, change: image() });
             longest = longest.max(lag);
         }
         longest
     }
 
     /// Puts a record in on the master and its replicas: one that a migration brings, or that a conflict was won by.
-    pub(super) fn put_everywhere(&mut self, sets: &Sets, links: &Links, record: &Record) {
+    pub(super) fn put_everywhere(&mut self, sets: &Sets, links: &Links, record: &Record, now: Instant) {
         let (digest, bytes) = (record.digest(), record.as_bytes());
         let apply = |copy: &mut Copy| copy.records.put(sets, digest, bytes);
-        self.change(sets, links, apply, || Change::Put(bytes.into(), *digest, None));
+        self.change(sets, links, now, apply, || Change::Put(bytes.into(), *digest, None));
     }
 
     /// Rolls a record of a transaction that has ended, wherever it is held.
-    pub(super) fn roll(&mut self, sets: &Sets, links: &Links, digest: &[u8; 20], txn: TxnId, forward: bool) {
+    pub(super) fn roll(
+        &mut self,
+        sets: &Sets,
+        links: &Links,
+        digest: &[u8; 20],
+        (txn, forward): (TxnId, bool),
+        now: Instant,
+    ) {
         let apply = |copy: &mut Copy| copy.records.roll(sets, digest, txn, forward);
-        self.change(sets, links, apply, || Change::Roll(*digest, txn, forward));
+        self.change(sets, links, now, apply, || Change::Roll(*digest, txn, forward));
     }
 }

@@ -48,7 +48,9 @@ struct Queue {
 impl Queue {
     /// What waits at this time.
     fn waits(&mut self, now: Instant) -> f64 {
-        let flushed = now.saturating_duration_since(self.at).as_secs_f64() * self.limit.flush_rate as f64;
+        // Requests on several threads have not looked at the clock in the order in which they come here.
+        let now = now.max(self.at);
+        let flushed = (now - self.at).as_secs_f64() * self.limit.flush_rate as f64;
         (self.waiting, self.at) = ((self.waiting - flushed).max(0.0), now);
         self.waiting
     }
@@ -56,9 +58,8 @@ impl Queue {
 
 impl Devices {
     /// Sets the limit of a node's device, or ends it; what waits already goes on waiting.
-    pub(crate) fn set(&self, node: Slot, limit: Option<DeviceLimit>) {
+    pub(crate) fn set(&self, node: Slot, limit: Option<DeviceLimit>, now: Instant) {
         let mut queues = self.queues.lock();
-        let now = Instant::now();
         match limit {
             None => drop(queues.remove(&node)),
             Some(limit) => {
@@ -72,24 +73,24 @@ impl Devices {
 
     /// Counts what was written on a node.
     #[inline]
-    pub(super) fn wrote(&self, node: Slot, bytes: usize) {
+    pub(super) fn wrote(&self, node: Slot, bytes: usize, now: Instant) {
         if self.any.load(Ordering::Relaxed) {
-            self.queue(node, bytes);
+            self.queue(node, bytes, now);
         }
     }
 
     /// Whether a node takes no writes.
     #[inline]
-    pub(super) fn is_overloaded(&self, node: Slot) -> bool {
-        self.any.load(Ordering::Relaxed) && self.queue(node, 0)
+    pub(super) fn is_overloaded(&self, node: Slot, now: Instant) -> bool {
+        self.any.load(Ordering::Relaxed) && self.queue(node, 0, now)
     }
 
     /// Adds bytes to what waits; says whether that is too much.
     #[cold]
-    fn queue(&self, node: Slot, bytes: usize) -> bool {
+    fn queue(&self, node: Slot, bytes: usize, now: Instant) -> bool {
         let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(&node) else { return false };
-        queue.waits(Instant::now());
+        queue.waits(now);
         queue.waiting += bytes as f64;
         queue.waiting > queue.limit.write_cache as f64
     }
@@ -111,20 +112,31 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_looked_at_the_clock_earlier_flush_nothing_twice() {
+        let limit = DeviceLimit::new(1000).flush_rate(100);
+        let start = Instant::now();
+        let mut queue = Queue { limit, waiting: 1500.0, at: start };
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for seconds in [4, 2, 4] {
+            assert!((queue.waits(at(seconds)) - 1100.0).abs() < 1e-6, "{seconds}");
+        }
+    }
+
+    #[test]
     fn each_node_has_a_queue_of_its_own() {
-        let devices = Devices::default();
-        devices.wrote(Slot(1), 5000);
-        assert!(!devices.is_overloaded(Slot(1)), "without a limit");
-        devices.set(Slot(1), Some(DeviceLimit::new(1000)));
-        devices.wrote(Slot(1), 1000);
-        devices.wrote(Slot(2), 5000);
-        assert!(!devices.is_overloaded(Slot(1)) && !devices.is_overloaded(Slot(2)));
-        devices.wrote(Slot(1), 1);
-        assert!(devices.is_overloaded(Slot(1)));
-        devices.set(Slot(1), Some(DeviceLimit::new(2000)));
-        assert!(!devices.is_overloaded(Slot(1)));
-        devices.set(Slot(1), None);
-        devices.wrote(Slot(1), 5000);
-        assert!(!devices.is_overloaded(Slot(1)));
+        let (devices, now) = (Devices::default(), Instant::now());
+        devices.wrote(Slot(1), 5000, now);
+        assert!(!devices.is_overloaded(Slot(1), now), "without a limit");
+        devices.set(Slot(1), Some(DeviceLimit::new(1000)), now);
+        devices.wrote(Slot(1), 1000, now);
+        devices.wrote(Slot(2), 5000, now);
+        assert!(!devices.is_overloaded(Slot(1), now) && !devices.is_overloaded(Slot(2), now));
+        devices.wrote(Slot(1), 1, now);
+        assert!(devices.is_overloaded(Slot(1), now));
+        devices.set(Slot(1), Some(DeviceLimit::new(2000)), now);
+        assert!(!devices.is_overloaded(Slot(1), now));
+        devices.set(Slot(1), None, now);
+        devices.wrote(Slot(1), 5000, now);
+        assert!(!devices.is_overloaded(Slot(1), now));
     }
 }

@@ -10,6 +10,7 @@ use ConflictResolution as Conflict;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Which of two versions of a record is kept that nodes have of it after they did not see each other (the server's
 /// `conflict-resolution-policy`).
@@ -102,7 +103,14 @@ impl Copies {
     }
 
     /// Moves at most so many records on; says how many those were. `true`: owners have changed, or become complete.
-    pub(crate) fn migrate(&mut self, sets: &Sets, links: &Links, policy: Conflict, most: usize) -> (usize, bool) {
+    pub(crate) fn migrate(
+        &mut self,
+        sets: &Sets,
+        links: &Links,
+        policy: Conflict,
+        most: usize,
+        now: Instant,
+    ) -> (usize, bool) {
         let (mut moved, mut changed) = (0, false);
         // A partition whose master is down waits for it.
         while self.list.first().is_some_and(|master| master.live) {
@@ -122,8 +130,8 @@ impl Copies {
                 let Some(digest) = todo.pop() else { break };
                 moved += 1;
                 match to {
-                    0 => self.take_over(sets, links, policy, from, &digest),
-                    to => self.fill(sets, to, &digest),
+                    0 => self.take_over(sets, links, policy, from, &digest, now),
+                    to => self.fill(sets, to, &digest, now),
                 }
             }
             if !todo.is_empty() {
@@ -156,7 +164,7 @@ impl Copies {
     /// Everyone has everything: the first owner becomes master, and what is on other nodes goes.
     fn hand_over(&mut self, sets: &Sets, owners: &[Slot]) {
         if let Some(copy) = owners.first().and_then(|first| self.of(*first)) {
-            copy.settle(sets, None);
+            copy.settle_all(sets);
         }
         self.list.sort_by_key(|copy| owners.iter().position(|owner| *owner == copy.node()).unwrap_or(owners.len()));
         self.members = owners.len();
@@ -170,31 +178,31 @@ impl Copies {
     }
 
     /// Takes a record over from a duplicate, if it wins.
-    fn take_over(&mut self, sets: &Sets, links: &Links, policy: Conflict, at: usize, digest: &[u8; 20]) {
+    fn take_over(&mut self, sets: &Sets, links: &Links, policy: Conflict, at: usize, digest: &[u8; 20], now: Instant) {
         let Some(came) = self.list[at].records.find(digest) else { return };
         let here = self.list[0].records.find(digest);
         if here.is_none_or(|here| policy.is_won_by(came, here)) {
             let came = came.clone();
-            self.put_everywhere(sets, links, &came);
+            self.put_everywhere(sets, links, &came, now);
         }
     }
 
     /// Copies a record of the master to a member that lacks something.
-    fn fill(&mut self, sets: &Sets, at: usize, digest: &[u8; 20]) {
+    fn fill(&mut self, sets: &Sets, at: usize, digest: &[u8; 20], now: Instant) {
         let (master, rest) = self.list.split_at_mut(1);
         let Some(target) = rest.get_mut(at.saturating_sub(1)) else { return };
         if let Some(record) = master[0].records.find(digest) {
-            target.receive(sets, master[0].node(), record);
+            target.receive(sets, master[0].node(), record, now);
         }
     }
 
     /// Looks for a record on the nodes with other versions before it is written.
     #[cold]
-    pub(super) fn resolve(&mut self, sets: &Sets, links: &Links, policy: Conflict, digest: &[u8; 20]) {
+    pub(super) fn resolve(&mut self, sets: &Sets, links: &Links, policy: Conflict, digest: &[u8; 20], now: Instant) {
         let Some(duplicates) = self.migration.as_ref().map(|migration| migration.duplicates.clone()) else { return };
         for node in duplicates {
             if let Some(at) = self.list.iter().position(|copy| copy.node() == node && copy.live) {
-                self.take_over(sets, links, policy, at, digest);
+                self.take_over(sets, links, policy, at, digest, now);
             }
         }
     }

@@ -39,6 +39,7 @@ pub(crate) use sets::{SetId, Sets};
 pub(crate) use sides::Sides;
 pub(crate) use sweep::{Eviction, Limits, Swept};
 
+use crate::clock::Now;
 use crate::code;
 use crate::index::Index;
 use crate::request::TxnId;
@@ -142,9 +143,16 @@ impl Namespace {
 
     /// Locks a partition for a request about a record that came to `node`. The error is a result code.
     #[inline]
-    pub(crate) fn site(&self, node: Slot, digest: &[u8; 20], purpose: Purpose, resolve: bool) -> Result<Site<'_>, u8> {
+    pub(crate) fn site(
+        &self,
+        node: Slot,
+        digest: &[u8; 20],
+        purpose: Purpose,
+        resolve: bool,
+        now: Instant,
+    ) -> Result<Site<'_>, u8> {
         let copies = self.copies(node, aerolane_wire::digest::partition_id(digest));
-        let mut site = Site::new(copies, &self.sets, &self.links, node, purpose)?;
+        let mut site = Site::new(copies, &self.sets, &self.links, (node, purpose), now)?;
         if resolve {
             site.resolve(self.conflict.load(), digest);
         }
@@ -153,8 +161,8 @@ impl Namespace {
 
     /// Why a node takes no writes now, if so: a result code.
     #[inline]
-    pub(crate) fn refuses_writes(&self, node: Slot) -> Option<u8> {
-        if self.links.devices.is_overloaded(node) {
+    pub(crate) fn refuses_writes(&self, node: Slot, now: Instant) -> Option<u8> {
+        if self.links.devices.is_overloaded(node, now) {
             Some(code::DEVICE_OVERLOAD)
         } else if self.stops_for_skew(node) {
             Some(code::FORBIDDEN)
@@ -180,22 +188,21 @@ impl Namespace {
     }
 
     /// Locks what a node answers for of a partition: as its master, or as a replica that is complete.
-    pub(crate) fn answering(&self, node: Slot, id: u16) -> Option<MappedMutexGuard<'_, Partition>> {
+    pub(crate) fn answering(&self, node: Slot, id: u16, now: Instant) -> Option<MappedMutexGuard<'_, Partition>> {
         let mut copies = self.copies(node, id);
-        copies.settle(&self.sets, &self.links);
+        copies.settle(&self.sets, &self.links, now);
         MappedMutexGuard::try_map(copies, |copies| copies.answering(node)).ok()
     }
 
     /// Rolls a record that a transaction has left.
-    pub(super) fn roll(&self, id: u16, digest: &[u8; 20], txn: TxnId, forward: bool) {
+    pub(super) fn roll(&self, id: u16, digest: &[u8; 20], (txn, forward): (TxnId, bool), now: Instant) {
         for copies in self.sides(id).iter_mut() {
-            copies.roll(&self.sets, &self.links, digest, txn, forward);
+            copies.roll(&self.sets, &self.links, digest, (txn, forward), now);
         }
     }
 
     /// Builds an index, as long as it is not dropped. Records that are written meanwhile are in it, too.
-    pub(crate) fn build_index(&self, index: &Arc<Index>) {
-        let started = Instant::now();
+    pub(crate) fn build_index(&self, index: &Arc<Index>, now: Now) {
         for (done, partition) in self.partitions.iter().enumerate() {
             let mut partition = partition.lock();
             // Asked under the lock: whoever drops it comes by here later.
@@ -205,7 +212,7 @@ impl Namespace {
             partition.iter_mut().for_each(|copies| copies.index(&self.sets, index));
             drop(partition);
             let percent = (done + 1) * 100 / self.partitions.len();
-            index.progress(percent as u64, started.elapsed().as_millis() as u64);
+            index.progress(percent as u64, (now.after_work().instant - now.instant).as_millis() as u64);
         }
     }
 
@@ -262,12 +269,13 @@ impl Namespace {
 
     /// Moves at most so many records on in each partition that is due, until `most` are moved; says how many those were, and
     /// whether owners have changed.
-    pub(crate) fn migrate(&self, most: usize) -> (usize, bool) {
+    pub(crate) fn migrate(&self, most: usize, now: Instant) -> (usize, bool) {
         let (mut moved, mut changed) = (0, false);
         for partition in &self.partitions {
             for copies in partition.lock().iter_mut() {
                 if copies.is_migrating() {
-                    let (some, owners) = copies.migrate(&self.sets, &self.links, self.conflict.load(), most - moved);
+                    let (some, owners) =
+                        copies.migrate(&self.sets, &self.links, self.conflict.load(), most - moved, now);
                     moved += some;
                     changed |= owners;
                 }
@@ -279,8 +287,8 @@ impl Namespace {
         (moved, changed)
     }
 
-    /// Ends the transactions whose deadline has passed by `now` (seconds since 2010).
-    pub(crate) fn expire_transactions(&self, now: u32) {
+    /// Ends the transactions whose deadline has passed.
+    pub(crate) fn expire_transactions(&self, now: Now) {
         if self.strong_consistency {
             self.monitors.expire(self, now);
         }

@@ -1,11 +1,13 @@
 //! The monitors of a namespace: which transactions are open, until when, and what they may write.
 
 use super::Namespace;
+use crate::clock::Now;
 use crate::code;
 use crate::request::TxnId;
 use aerolane_wire::digest::{digest_integer, partition_id};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 /// The set of all monitors.
 pub(crate) const MONITOR_SET: &[u8] = b"<ERO~MRT";
@@ -110,19 +112,19 @@ impl Monitors {
     }
 
     /// Forgets a transaction; `false` if there is none. Records that nobody has rolled are rolled now.
-    pub(crate) fn close(&self, namespace: &Namespace, monitor: &Digest) -> bool {
+    pub(crate) fn close(&self, namespace: &Namespace, monitor: &Digest, now: Now) -> bool {
         let closed = self.0.lock().remove(monitor);
         if let Some(monitor) = &closed {
-            roll(namespace, monitor);
+            roll(namespace, monitor, now.instant);
         }
         closed.is_some()
     }
 
     /// Ends the transactions whose deadline has passed.
-    pub(crate) fn expire(&self, namespace: &Namespace, now: u32) {
+    pub(crate) fn expire(&self, namespace: &Namespace, now: Now) {
         let mut over = Vec::new();
         self.0.lock().retain(|_, monitor| {
-            let is_over = monitor.is_over(now);
+            let is_over = monitor.is_over(now.seconds());
             if is_over {
                 let keys = std::mem::take(&mut monitor.keys);
                 over.push(Monitor { keys, ..*monitor });
@@ -130,14 +132,14 @@ impl Monitors {
             !is_over
         });
         for monitor in &over {
-            roll(namespace, monitor);
+            roll(namespace, monitor, now.instant);
         }
     }
 }
 
 /// Rolls all records that a transaction still holds.
-fn roll(namespace: &Namespace, monitor: &Monitor) {
+fn roll(namespace: &Namespace, monitor: &Monitor, now: Instant) {
     for key in &monitor.keys {
-        namespace.roll(partition_id(key), key, monitor.id, monitor.committed);
+        namespace.roll(partition_id(key), key, (monitor.id, monitor.committed), now);
     }
 }

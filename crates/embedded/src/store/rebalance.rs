@@ -6,7 +6,8 @@
 
 use super::copies::{Copies, Copy};
 use super::migration::Migration;
-use super::{Partition, Sets, Slot};
+use super::{Links, Partition, Sets, Slot};
+use std::time::Instant;
 
 /// What owners of a partition are to be.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +36,8 @@ impl Plan<'_> {
 impl Copies {
     /// A node has gone. What it had not copied is lost with it, and what was on its way to it. `keeps`: it has its records
     /// when it comes back.
-    pub(crate) fn node_gone(&mut self, sets: &Sets, links: &super::Links, node: Slot, keeps: bool) {
-        self.settle(sets, links);
+    pub(crate) fn node_gone(&mut self, sets: &Sets, links: &Links, node: Slot, keeps: bool, now: Instant) {
+        self.settle(sets, links, now);
         for copy in &mut self.list {
             copy.lose_from(node);
             if copy.node() == node {
@@ -133,7 +134,7 @@ impl Copies {
     /// What is on its way to the next master arrives: its source is there, and hands over.
     fn settle_to(&mut self, sets: &Sets, master: Slot) {
         if let Some(copy) = self.of(master).filter(|copy| copy.is_waiting()) {
-            copy.settle(sets, None);
+            copy.settle_all(sets);
         }
     }
 

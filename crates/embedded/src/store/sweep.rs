@@ -5,6 +5,7 @@ use parking_lot::MutexGuard;
 use smallvec::SmallVec;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::time::Instant;
 
 /// Records that go while a partition stays locked.
 const RECORDS_PER_TURN: u64 = 1000;
@@ -90,11 +91,16 @@ impl AddAssign for Swept {
 impl Namespace {
     /// Sweeps one partition on all nodes, each by its own clock (`limits`), with a pause for others after every thousand
     /// records; gives what was found on each, the master first.
-    pub(crate) fn sweep(&self, partition: u16, limits: impl Fn(Slot) -> Limits) -> SmallVec<[(Slot, Swept); 2]> {
+    pub(crate) fn sweep(
+        &self,
+        partition: u16,
+        limits: impl Fn(Slot) -> Limits,
+        now: Instant,
+    ) -> SmallVec<[(Slot, Swept); 2]> {
         let mut found: SmallVec<[(Slot, Swept); 2]> = SmallVec::new();
         loop {
             let mut sides = self.sides(partition);
-            sides.iter_mut().for_each(|copies| copies.settle(&self.sets, &self.links));
+            sides.iter_mut().for_each(|copies| copies.settle(&self.sets, &self.links, now));
             let mut goes_on = false;
             for copy in sides.iter_mut().flat_map(|copies| &mut copies.list) {
                 let node = copy.node();
@@ -141,11 +147,11 @@ mod tests {
     }
 
     fn on(namespace: &Namespace) -> parking_lot::MappedMutexGuard<'_, crate::store::Partition> {
-        namespace.answering(Slot(0), 0x707).unwrap()
+        namespace.answering(Slot(0), 0x707, Instant::now()).unwrap()
     }
 
     fn sweep(namespace: &Namespace, id: u16, limits: Limits) -> Swept {
-        let found = namespace.sweep(id, |_| limits);
+        let found = namespace.sweep(id, |_| limits, Instant::now());
         assert_eq!((found.len(), found[0].0), (1, Slot(0)));
         found[0].1
     }
@@ -162,7 +168,7 @@ mod tests {
             part: Part::Whole,
             kind: ValueKind::Numeric,
         }));
-        namespace.build_index(&index);
+        namespace.build_index(&index, crate::clock::Now::read());
         // More than are removed at a time, and some that stay.
         for n in 0..3500 {
             put(&namespace, n, set, if n < 2600 { 100 + n % 10 } else { 0 });
@@ -183,6 +189,30 @@ mod tests {
             (objects(), index.entries(Slot(0)), sweep(&namespace, 3, AT(u32::MAX))),
             (900, 900, Swept::default())
         );
+    }
+
+    #[test]
+    fn entries_of_expressions_about_time_go_with_their_records() {
+        let namespace = Namespace::on_one_node("test");
+        let index = Arc::new(Index::new(Definition {
+            set: None,
+            // Milliseconds since the last update.
+            origin: Origin::Expression(vec![0x91, 67]),
+            part: Part::Whole,
+            kind: ValueKind::Numeric,
+        }));
+        namespace.build_index(&index, crate::clock::Now::read());
+        put(&namespace, 1, SetId::NONE, 100);
+        let places = || {
+            let mut found = Vec::new();
+            on(&namespace).entries.between(&index, (i64::MIN, i64::MAX), None, &mut found);
+            found.len()
+        };
+        assert_eq!((places(), index.entries(Slot(0))), (1, 1));
+        // Were they evaluated anew, they would now be others.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert_eq!(sweep(&namespace, 0x707, AT(101)).removed, 1);
+        assert_eq!((places(), index.entries(Slot(0))), (0, 0));
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! Three are known: adding digests to the ordered list in the bin `keyds` (the first time together with writing the bin
 //! `id`), writing the bin `fwd`, and a delete. There is nothing else that a client may do with monitors.
 
+use crate::clock::Now;
+use crate::code;
 use crate::request::{AnswerFields, RecordOutcome, RecordRequest, TxnId};
 use crate::store::{Namespace, monitor_digest};
-use crate::{clock, code};
 use aerolane_wire::message::{Op, info2, op};
 use aerolane_wire::msgpack::{Element, Reader};
 use aerolane_wire::operation::list;
@@ -17,8 +18,8 @@ const DEFAULT_DURATION: u32 = 10;
 const MAX_DURATION: u32 = 120;
 
 /// Executes a request to a monitor.
-pub(crate) fn execute(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64) -> RecordOutcome {
-    match carry_out(namespace, request, clock::seconds(now_ms)) {
+pub(crate) fn execute(namespace: &Namespace, request: &RecordRequest<'_>, now: Now) -> RecordOutcome {
+    match carry_out(namespace, request, now) {
         Ok(deadline) => {
             RecordOutcome { fields: AnswerFields { deadline, ..AnswerFields::NONE }, ..RecordOutcome::default() }
         }
@@ -27,14 +28,15 @@ pub(crate) fn execute(namespace: &Namespace, request: &RecordRequest<'_>, now_ms
 }
 
 /// The deadline to be answered, if the request adds records.
-fn carry_out(namespace: &Namespace, request: &RecordRequest<'_>, now: u32) -> Result<Option<u32>, u8> {
+fn carry_out(namespace: &Namespace, request: &RecordRequest<'_>, now: Now) -> Result<Option<u32>, u8> {
     if request.info2 & info2::WRITE == 0 || request.udf.is_some() {
         return Err(code::PARAMETER);
     }
     let monitors = &namespace.monitors;
     if request.info2 & info2::DELETE != 0 {
-        return if monitors.close(namespace, request.digest) { Ok(None) } else { Err(code::NOT_FOUND) };
+        return if monitors.close(namespace, request.digest, now) { Ok(None) } else { Err(code::NOT_FOUND) };
     }
+    let now = now.seconds();
     let (mut id, mut keys, mut forward) = (None, None, false);
     for op in request.ops.clone() {
         match (op.kind, op.name) {

@@ -6,11 +6,12 @@
 use super::registry::{Module, Registry};
 use super::value::class_of;
 use super::{budget, bytes, geojson, list, map, pattern, record, stream};
+use crate::clock::{EPOCH_2010, Now};
 use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// How much processor time a call may take: what the machine does meanwhile beside it does not count.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -30,6 +31,8 @@ const DIRECTORY: &str = "/opt/aerospike/usr/udf/lua/";
 thread_local! {
     /// In processor time of the thread.
     static DEADLINE: Cell<Option<Duration>> = const { Cell::new(None) };
+    /// When the call began that this thread carries out.
+    static BEGUN: Cell<Option<Now>> = const { Cell::new(None) };
     static STATES: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -95,9 +98,11 @@ pub(super) fn with_function<R>(
     registry: &Arc<Registry>,
     package: &[u8],
     function: &[u8],
+    now: Now,
     run: impl FnOnce(&Lua, Function) -> mlua::Result<R>,
 ) -> Result<R, Failure> {
     start_clock();
+    BEGUN.set(Some(now));
     let version = registry.version();
     let state = if let Some(state) = take_state(registry, version, package) {
         state
@@ -163,7 +168,7 @@ fn load_module(registry: &Arc<Registry>, module: &Module) -> mlua::Result<Lua> {
     globals.set("record", record::api(&lua)?)?;
     let aerospike = lua.create_table()?;
     record::aerospike(&lua, &aerospike)?;
-    aerospike.set("get_current_time", lua.create_function(|_, _: Value| Ok(unix_ms()))?)?;
+    aerospike.set("get_current_time", lua.create_function(|_, _: Value| unix_ms())?)?;
     globals.set("aerospike", aerospike)?;
     globals.set("os", clocks(&lua)?)?;
     globals.set("require", require(&lua, registry)?)?;
@@ -212,15 +217,22 @@ fn require(lua: &Lua, registry: &Arc<Registry>) -> mlua::Result<Function> {
 /// The harmless part of Lua's `os`.
 fn clocks(lua: &Lua) -> mlua::Result<Table> {
     let table = lua.create_table()?;
-    table.set("time", lua.create_function(|_, ()| Ok(unix_ms() / 1000))?)?;
-    let started = Instant::now();
-    table.set("clock", lua.create_function(move |_, ()| Ok(started.elapsed().as_secs_f64()))?)?;
+    table.set("time", lua.create_function(|_, ()| Ok(unix_ms()? / 1000))?)?;
+    let started = time()?.instant;
+    let passed = move || Ok(time()?.instant.saturating_duration_since(started));
+    table.set("clock", lua.create_function(move |_, ()| passed().map(|time| time.as_secs_f64()))?)?;
     table.set("difftime", lua.create_function(|_, (a, b): (f64, f64)| Ok(a - b))?)?;
     Ok(table)
 }
 
-fn unix_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as i64)
+/// What time it is for the call that this thread carries out.
+fn time() -> mlua::Result<Now> {
+    let begun = BEGUN.get().ok_or_else(|| mlua::Error::RuntimeError("no call".to_owned()))?;
+    Ok(begun.after_work())
+}
+
+fn unix_ms() -> mlua::Result<i64> {
+    Ok((time()?.system_ms + EPOCH_2010 * 1000) as i64)
 }
 
 /// The text of an error: with file and line, without a traceback.

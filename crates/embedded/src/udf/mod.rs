@@ -26,6 +26,7 @@ pub(crate) use record::{ScriptRecord, StoredBin};
 pub(crate) use registry::Registry;
 pub(crate) use stream::{StreamCall, aggregate};
 
+use crate::clock::Now;
 use lua::Failure;
 use mlua::{MultiValue, Value};
 use record::RecordRef;
@@ -47,9 +48,10 @@ pub(crate) fn call(
     function: &[u8],
     packed: &[u8],
     record: ScriptRecord,
+    now: Now,
 ) -> (Answer, ScriptRecord) {
     let record = Rc::new(RefCell::new(record));
-    let outcome = lua::with_function(registry, package, function, |lua, function| {
+    let outcome = lua::with_function(registry, package, function, now, |lua, function| {
         let mut all = MultiValue::new();
         all.push_back(Value::UserData(lua.create_userdata(RecordRef(Rc::clone(&record)))?));
         for argument in arguments(packed) {

@@ -4,6 +4,7 @@ use super::lua::{Failure, start_clock, with_function};
 use super::record::{RecordRef, ScriptRecord};
 use super::registry::Registry;
 use super::value::Val;
+use crate::clock::Now;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,6 +32,7 @@ pub(crate) struct StreamCall {
 pub(crate) fn aggregate(
     registry: &Arc<Registry>,
     call: &StreamCall,
+    now: Now,
     read: impl FnMut() -> Option<ScriptRecord>,
     write: impl FnMut(u8, Vec<u8>) -> bool,
 ) -> Result<(), String> {
@@ -62,7 +64,7 @@ pub(crate) fn aggregate(
             run.call::<()>(all)
         })
     };
-    with_function(registry, &call.package, &call.function, run).map_err(|failure| match failure {
+    with_function(registry, &call.package, &call.function, now, run).map_err(|failure| match failure {
         Failure::NoModule => "UDF: Execution Error 1".to_owned(),
         Failure::NoFunction => "UDF: Execution Error 2 : function not found".to_owned(),
         Failure::Script(text) => format!("UDF: Execution Error 2 : {text}"),

@@ -4,6 +4,7 @@
 //! next one was on its way.
 
 use super::{Connection, OUT_BOUND, READS_PER_TURN, State, Turn};
+use crate::clock::Now;
 use crate::service::link::Link;
 use std::io::{self, ErrorKind};
 use std::time::Instant;
@@ -27,8 +28,8 @@ impl Connection {
     }
 
     /// [`Connection::advance`] under conditions.
-    pub(super) fn advance_under_conditions(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<Turn> {
-        let (turn, looked) = self.advance_on_link(now_ms, buffer)?;
+    pub(super) fn advance_under_conditions(&mut self, time: Now, buffer: &mut [u8]) -> io::Result<Turn> {
+        let (turn, looked) = self.advance_on_link(time, buffer)?;
         let Some(link) = &self.link else { return Ok(turn) };
         if link.is_over(looked) && matches!(self.state, State::Open) && self.output.is_empty() {
             self.input = self.link.take().map(|link| link.into_held()).unwrap_or_default();
@@ -44,19 +45,19 @@ impl Connection {
     }
 
     /// Also gives the time up to which everything was looked at.
-    fn advance_on_link(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<(Turn, Instant)> {
+    fn advance_on_link(&mut self, time: Now, buffer: &mut [u8]) -> io::Result<(Turn, Instant)> {
         let mut reads = 0;
         loop {
             self.receive(buffer, &mut reads)?;
             let now = Instant::now();
             self.flush_visible(now)?;
-            if let Some(turn) = self.resume(now_ms) {
+            if let Some(turn) = self.resume(time) {
                 return Ok((turn, now));
             }
             if self.output.len() > OUT_BOUND || self.black_hole.requests {
                 return Ok((Turn::Wait, now));
             }
-            if self.serve_arrived(now_ms, now) {
+            if self.serve_arrived(time, now) {
                 continue;
             }
             let Some(link) = &self.link else { return Ok((Turn::Again, now)) };
@@ -114,10 +115,10 @@ impl Connection {
     }
 
     /// Answers the frame at the head if it has arrived; `true` if anything happened.
-    fn serve_arrived(&mut self, now_ms: u64, now: Instant) -> bool {
+    fn serve_arrived(&mut self, time: Now, now: Instant) -> bool {
         let taken = self.link.as_mut().and_then(|link| link.take(now));
         let Some((held, frame)) = taken else { return false };
-        let served = self.serve(&held[frame], now_ms);
+        let served = self.serve(&held[frame], time);
         if let Some(link) = &mut self.link {
             link.put_back(held, served);
         }
