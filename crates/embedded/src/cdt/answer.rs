@@ -39,6 +39,11 @@ impl ReturnWord {
         self.0 & INVERTED != 0
     }
 
+    /// Whether ranks are answered, one by one.
+    pub(super) const fn is_ranks(self) -> bool {
+        matches!(self.0 as u16, kind::RANK | kind::REVERSE_RANK)
+    }
+
     /// Whether elements are answered, rather than something about them.
     pub(super) const fn is_elements(self) -> bool {
         matches!(self.0 as u16, kind::KEY | kind::VALUE | kind::KEY_VALUE | kind::UNORDERED_MAP | kind::ORDERED_MAP)
@@ -147,7 +152,7 @@ fn range(selection: &Selection<'_, '_>, of_indexes: bool, reverse: bool) -> Resu
             }
             told(run)
         }
-        Chosen::Ranks { run, by_value: false } if is_list => {
+        Chosen::Ranks { run, by_value: false, .. } if is_list => {
             if selection.count() > 0 {
                 fits(false)?;
             }
@@ -165,7 +170,7 @@ fn range(selection: &Selection<'_, '_>, of_indexes: bool, reverse: bool) -> Resu
                 (false, false) => told(run),
             }
         }
-        Chosen::Ranks { run, by_value } => {
+        Chosen::Ranks { run, by_value, .. } => {
             fits(false)?;
             match selection.inverted {
                 _ if by_value && !is_list && n == 0 => Ok(start_and_count(-1, 0)),

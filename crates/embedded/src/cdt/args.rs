@@ -42,6 +42,13 @@ pub(super) fn stored(value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
     stored_element(value).ok_or(code::PARAMETER)
 }
 
+/// A float as an integer, by the server's processor: what does not fit is the least one.
+fn truncated(value: f64) -> i64 {
+    // 2^63: the first that does not fit.
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
+    if (-BOUND..BOUND).contains(&value) { value as i64 } else { i64::MIN }
+}
+
 /// A number that can be added.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Addend {
@@ -73,7 +80,7 @@ impl Addend {
     pub(super) fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a.wrapping_add(b)),
-            (Self::Int(a), Self::Float(b)) => Self::Int(a.wrapping_add(b as i64)),
+            (Self::Int(a), Self::Float(b)) => Self::Int(a.wrapping_add(truncated(b))),
             (Self::Float(a), Self::Int(b)) => Self::Float(a + b as f64),
             (Self::Float(a), Self::Float(b)) => Self::Float(a + b),
         }

@@ -20,6 +20,14 @@ pub(super) enum Kind {
     Map,
 }
 
+/// Which elements are among some values.
+pub(super) struct Among {
+    /// Of each value, the ranks of those elements that equal it and no value behind it; without meaning if ranks were not asked for.
+    pub(super) runs: Vec<Run>,
+    /// The places of the elements.
+    pub(super) found: Vec<usize>,
+}
+
 /// The order flags that a map keeps.
 const MAP_FLAGS: u8 = order::MAP_KEY_VALUE | order::PERSIST_INDEX;
 
@@ -126,8 +134,16 @@ impl<'a> Collection<'a> {
             run.iter().collect()
         } else if self.kind == Kind::List {
             selected(self.len(), run.start, run.count, |a, b| compare(&self.values[a], &self.values[b]))
-        } else {
+        } else if self.has_value_index() {
             self.ranking()[run.iter()].to_vec()
+        } else {
+            let by_value = |a: usize, b: usize| compare(&self.values[a], &self.values[b]).then(a.cmp(&b));
+            let mut places = selected(self.len(), run.start, run.count, by_value);
+            // They are answered from the least on.
+            if run.start <= self.len() - run.end() {
+                places.reverse();
+            }
+            places
         }
     }
 
@@ -136,42 +152,80 @@ impl<'a> Collection<'a> {
         self.by_ranks(Run { start: rank, count: 1 })[0]
     }
 
+    /// Where an element that is put into a sorted list goes, and whether it is there already.
+    pub(super) fn place_of(&self, value: &[u8], wanted: Wanted) -> (usize, bool) {
+        search(0..self.len(), wanted, |rank| rank, |at| compare(value, &self.values[at]))
+    }
+
+    /// Whether it has its values in order at hand. If not, the server looks at them one by one.
+    pub(super) fn has_order_of_values(&self) -> bool {
+        self.is_ordered_list() || self.has_value_index()
+    }
+
     /// How many values are less than this one.
     pub(super) fn rank_of(&self, value: &[u8]) -> usize {
-        if self.is_ordered_list() {
-            return self.values.partition_point(|v| compare(v, value).is_lt());
-        }
-        if self.has_value_index() {
-            return self.find_in(&self.ranking(), value, Wanted::First).0;
+        if self.has_order_of_values() {
+            return self.find_in(&self.ranking(), value, 0, Wanted::First).0;
         }
         self.values.iter().filter(|v| compare(v, value).is_lt()).count()
     }
 
-    /// Looks for a value in the ranking of a map that has its values in order at hand.
-    fn find_in(&self, ranking: &[usize], value: &[u8], wanted: Wanted) -> (usize, bool) {
-        search(self.len(), wanted, |rank| ranking[rank], |at| compare(value, &self.values[at]))
+    /// Looks for a value in the ranking of a collection that has its values in order at hand, from this rank on.
+    fn find_in(&self, ranking: &[usize], value: &[u8], from: usize, wanted: Wanted) -> (usize, bool) {
+        search(from..self.len(), wanted, |rank| ranking[rank], |at| compare(value, &self.values[at]))
     }
 
-    /// The ranks of the values that equal this one, of which the ranking is given.
+    /// The ranks of the values that equal this one, where the values are in order at hand and this is their ranking.
     pub(super) fn equal_to(&self, ranking: &[usize], value: &[u8]) -> Run {
-        if self.has_value_index() {
-            let (start, found) = self.find_in(ranking, value, Wanted::First);
-            let end = if found { self.find_in(ranking, value, Wanted::BehindLast).0 } else { start };
-            return Run::between(start, end);
-        }
-        let rank = |before: &dyn Fn(&[u8]) -> bool| ranking.partition_point(|at| before(&self.values[*at]));
-        Run::between(rank(&|v| compare(v, value).is_lt()), rank(&|v| compare(v, value).is_le()))
+        let (start, found) = self.find_in(ranking, value, 0, Wanted::First);
+        let end = match self.kind {
+            _ if !found => start,
+            Kind::Map => self.find_in(ranking, value, 0, Wanted::BehindLast).0,
+            Kind::List => match self.find_in(ranking, value, start + 1, Wanted::BehindLast) {
+                (end, true) => end,
+                (_, false) => start + 1,
+            },
+        };
+        Run::between(start, end)
     }
 
-    /// The places of the elements that are among these values. The server looks for each element among the values where it has no
-    /// order of the elements; `None`: it has one.
-    pub(super) fn among(&self, values: &[&[u8]]) -> Option<Vec<usize>> {
-        if self.is_ordered_list() || self.has_value_index() {
-            return None;
+    /// The ranks of the values from this one on and below the other one, where the values are in order at hand.
+    pub(super) fn in_interval(&self, start: &[u8], end: Option<&[u8]>) -> Run {
+        let ranking = self.ranking();
+        let first = self.find_in(&ranking, start, 0, Wanted::First).0;
+        let behind = match (end, self.kind) {
+            (None, _) => self.len(),
+            (Some(end), Kind::Map) => self.find_in(&ranking, end, 0, Wanted::First).0,
+            (Some(end), Kind::List) if compare(start, end).is_ge() => first,
+            (Some(end), Kind::List) => self.find_in(&ranking, end, first, Wanted::First).0,
+        };
+        Run::between(first, behind)
+    }
+
+    /// The elements that are among these values, where the values are not in order at hand: the server looks for each element among
+    /// the values. If it is asked for ranks, it looks for another one of the values that are equal.
+    pub(super) fn among(&self, values: &[&[u8]], ranks: bool) -> Among {
+        let order = sorted_by((0..values.len()).collect(), |a: &usize, b: &usize| compare(values[*a], values[*b]));
+        let wanted = if ranks { Wanted::BehindLast } else { Wanted::Any };
+        let mut among = Among { runs: vec![Run { start: 0, count: 0 }; values.len()], found: Vec::new() };
+        // How many elements belong before each of the sorted values, but not before the one before it.
+        let mut before = vec![0; values.len() + 1];
+        for (at, element) in self.values.iter().enumerate() {
+            let (place, found) = search(0..values.len(), wanted, |at| order[at], |at| compare(element, values[at]));
+            before[place] += 1;
+            if found {
+                among.found.push(at);
+            }
+            if found && ranks {
+                among.runs[order[place - 1]].count += 1;
+            }
         }
-        let values = sorted_by(values.to_vec(), |a, b| compare(a, b));
-        let is_among = |element: &[u8]| search(values.len(), Wanted::Any, |at| at, |at| compare(element, values[at])).1;
-        Some((0..self.len()).filter(|at| is_among(&self.values[*at])).collect())
+        let mut rank = 0;
+        for (place, at) in order.into_iter().enumerate() {
+            rank += before[place];
+            among.runs[at].start = rank;
+        }
+        among
     }
 
     /// How many keys are less than this one: where it is, or would be.
@@ -208,6 +262,20 @@ fn drop_places(from: &mut Vec<Bytes<'_>>, places: &[usize]) {
         at += 1;
         !drop
     });
+}
+
+/// The value of an element that is a float. NaN equals every float.
+pub(super) fn float(element: &[u8]) -> Option<f64> {
+    match Reader::new(element).read() {
+        Ok(Element::Float(value)) => Some(value),
+        Ok(Element::Float32(value)) => Some(f64::from(value)),
+        _ => None,
+    }
+}
+
+/// Whether an element is NaN.
+pub(super) fn is_nan(element: &[u8]) -> bool {
+    float(element).is_some_and(f64::is_nan)
 }
 
 /// An element as a particle of its own: of a read that asks for one value.

@@ -1,10 +1,11 @@
 //! List operations that put elements, or order them.
 
 use super::args::{Addend, stored};
-use super::collection::{Bytes, Collection, Kind};
+use super::collection::{Bytes, Collection, Kind, float, is_nan};
 use super::number::list as number;
 use super::op::{Op, elements};
 use super::order::{sort, sorted_by};
+use super::search::Wanted;
 use super::{Particle, integer};
 use crate::code;
 use crate::value::compare;
@@ -117,8 +118,11 @@ fn set_type(word: i64, list: Option<Collection<'_>>) -> Result<Collection<'_>, u
         return Err(code::NOT_APPLICABLE);
     }
     let mut list = list.unwrap_or_else(|| Collection::new(Kind::List, order::UNORDERED));
+    let was_ordered = list.is_ordered_list();
     list.flags = flags_of(word);
-    list.restore_order();
+    if !was_ordered {
+        list.restore_order();
+    }
     Ok(list)
 }
 
@@ -126,7 +130,8 @@ fn sort_by(flags: i64, mut list: Collection<'_>) -> Result<Collection<'_>, u8> {
     let (descending, unique) = (flags & sorting::DESCENDING != 0, flags & sorting::DROP_DUPLICATES != 0);
     sort(&mut list.values);
     if unique {
-        list.values.dedup_by(|a, b| compare(a, b).is_eq());
+        let mut twice = equal_to_the_one_before(&list.values).into_iter();
+        list.values.retain(|_| twice.next() == Some(false));
     }
     // Both at a time is refused, but only where the order matters.
     if descending && unique && list.len() > 1 && !list.is_ordered_list() {
@@ -168,17 +173,16 @@ impl Write {
         if items.is_empty() {
             return unchanged(list);
         }
+        if list.is_ordered_list() {
+            return unchanged(self.insert_sorted(list, items)?);
+        }
         let Place::At(at) = self.place(&list, index)? else { return unchanged(list) };
         if self.has(flag::UNIQUE) {
-            let (there, twice) = there_before(&list.values, &items);
-            let first = there.iter().flatten().next();
-            // For a sorted list it counts first whether the items are unique among themselves.
-            let code = match first {
-                _ if twice && list.is_ordered_list() => Some(code::NOT_APPLICABLE),
-                Some(There::AmongItems) => Some(code::NOT_APPLICABLE),
-                Some(There::InList) => Some(code::ELEMENT_EXISTS),
-                None => None,
-            };
+            let there = there_before(&list.values, &items);
+            let code = there.iter().flatten().next().map(|first| match first {
+                There::AmongItems => code::NOT_APPLICABLE,
+                There::InList => code::ELEMENT_EXISTS,
+            });
             if let Some(code) = code {
                 match (self.has(flag::NO_FAIL), self.has(flag::PARTIAL)) {
                     (true, true) => {
@@ -193,9 +197,41 @@ impl Write {
         if !items.is_empty() {
             self.pad(&mut list, at)?;
             list.values.splice(at..at, items);
-            list.restore_order();
         }
         unchanged(list)
+    }
+
+    /// Puts elements into a sorted list, each where a search for it ends.
+    fn insert_sorted<'a>(self, mut list: Collection<'a>, mut items: Vec<Bytes<'a>>) -> Result<Collection<'a>, u8> {
+        let (unique, partial) = (self.has(flag::UNIQUE), self.has(flag::NO_FAIL) && self.has(flag::PARTIAL));
+        sort(&mut items);
+        // That the items are unique among themselves counts first.
+        let twice = equal_to_the_one_before(&items);
+        if unique && !partial && twice.contains(&true) {
+            return if self.has(flag::NO_FAIL) { Ok(list) } else { Err(code::NOT_APPLICABLE) };
+        }
+        let mut placed = Vec::with_capacity(items.len());
+        for (item, twice) in items.into_iter().zip(twice) {
+            let (place, found) = list.place_of(&item, Wanted::Any);
+            match unique && (twice || found) {
+                false => placed.push((place, item)),
+                true if partial => {}
+                true if self.has(flag::NO_FAIL) => return Ok(list),
+                true => return Err(code::ELEMENT_EXISTS),
+            }
+        }
+        let mut values = Vec::with_capacity(list.len() + placed.len());
+        let (mut old, mut taken) = (std::mem::take(&mut list.values).into_iter(), 0);
+        for (place, item) in placed {
+            // Of NaN among the items the next one may belong before the last one: it stands behind it.
+            let before = place.saturating_sub(taken);
+            values.extend(old.by_ref().take(before));
+            taken += before;
+            values.push(item);
+        }
+        values.extend(old);
+        list.values = values;
+        Ok(list)
     }
 
     fn set<'a>(self, mut list: Collection<'a>, index: i64, value: Bytes<'a>) -> Result<Collection<'a>, u8> {
@@ -232,16 +268,25 @@ impl Write {
         };
         let element = sum.encode();
         let answer = Some(super::collection::particle_of(&element));
-        // In a sorted list a sum that changes nothing is none.
-        let unchanged = |at: usize| ordered && list.values.get(at).is_some_and(|old| compare(old, &element).is_eq());
-        if let Place::At(at) = place
-            && !unchanged(at)
-            && !self.refuses(&list, at, &element)?
-        {
-            self.put(&mut list, at, Cow::Owned(element))?;
-            list.restore_order();
+        match place {
+            Place::At(at) if ordered => self.replace_sorted(&mut list, at, Cow::Owned(element))?,
+            Place::At(at) if !self.refuses(&list, at, &element)? => self.put(&mut list, at, Cow::Owned(element))?,
+            _ => {}
         }
         Ok((answer, list))
+    }
+
+    /// Puts an element into a sorted list in the place of another one, or behind the last one.
+    fn replace_sorted<'a>(self, list: &mut Collection<'a>, at: usize, element: Bytes<'a>) -> Result<(), u8> {
+        let (rank, found) = list.place_of(&element, Wanted::First);
+        if self.has(flag::UNIQUE) && found {
+            return if rank == at || self.has(flag::NO_FAIL) { Ok(()) } else { Err(code::ELEMENT_EXISTS) };
+        }
+        if at < list.len() {
+            list.values.remove(at);
+        }
+        list.values.insert(if rank <= at { rank } else { rank - 1 }, element);
+        Ok(())
     }
 
     /// The place of an index; it may be behind the end, unless the list is to be bounded.
@@ -293,6 +338,11 @@ pub(super) fn pad(list: &mut Collection<'_>, len: usize, max_size: usize) -> Res
     Ok(())
 }
 
+/// Of each of these values, whether it equals the one before it.
+fn equal_to_the_one_before(values: &[Bytes<'_>]) -> Vec<bool> {
+    (0..values.len()).map(|at| at > 0 && compare(&values[at - 1], &values[at]).is_eq()).collect()
+}
+
 /// Where an item is already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum There {
@@ -300,24 +350,34 @@ enum There {
     AmongItems,
 }
 
-/// Of each item whether it is among `values`, or among the items before it; and whether any item comes twice.
-fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> (Vec<Option<There>>, bool) {
+/// Of each item whether it is among `values`, or among the items before it.
+fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>> {
     let n = values.len();
     let value = |at: usize| if at < n { &values[at] } else { &items[at - n] };
-    let sorted = sorted_by((0..n + items.len()).collect(), |a, b| compare(value(*a), value(*b)));
+    // NaN equals every float: the others are sorted without it.
+    let others = (0..n + items.len()).filter(|at| !is_nan(value(*at))).collect();
+    let sorted = sorted_by(others, |a, b| compare(value(*a), value(*b)));
     let mut there = vec![None; items.len()];
-    let (mut first, mut last, mut twice) = (None, 0, false);
+    let mut first = None;
     for &at in &sorted {
         // Of equal ones the first comes first.
         match first.filter(|first| compare(value(*first), value(at)).is_eq()) {
             None => first = Some(at),
             Some(_) if at < n => {}
-            Some(first) => {
-                there[at - n] = Some(if first < n { There::InList } else { There::AmongItems });
-                twice |= last >= n;
+            Some(first) => there[at - n] = Some(if first < n { There::InList } else { There::AmongItems }),
+        }
+    }
+    if sorted.len() < n + items.len() {
+        let first = |is: fn(&[u8]) -> bool| (0..n + items.len()).find(|at| is(value(*at)));
+        let (first_float, first_nan) = (first(|value| float(value).is_some()), first(is_nan));
+        for (item, there) in there.iter_mut().enumerate().filter(|(item, _)| float(&items[*item]).is_some()) {
+            let equal = if is_nan(&items[item]) { first_float } else { first_nan };
+            match equal.filter(|at| *at < n + item) {
+                Some(at) if at < n => *there = Some(There::InList),
+                Some(_) => *there = there.or(Some(There::AmongItems)),
+                None => {}
             }
         }
-        last = at;
     }
-    (there, twice)
+    there
 }

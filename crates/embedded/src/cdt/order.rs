@@ -7,46 +7,51 @@ use crate::value::compare;
 use std::cmp::Ordering;
 
 /// Sorts elements by value.
-pub(super) fn sort<T: AsRef<[u8]> + Clone>(values: &mut Vec<T>) {
-    let sorted = values.is_sorted_by(|a, b| compare(a.as_ref(), b.as_ref()).is_le());
-    if !sorted {
-        *values = sorted_by(std::mem::take(values), |a, b| compare(a.as_ref(), b.as_ref()));
+pub(super) fn sort<T: AsRef<[u8]> + Default>(values: &mut [T]) {
+    let places = sorted_by((0..values.len()).collect(), |a: &usize, b: &usize| {
+        compare(values[*a].as_ref(), values[*b].as_ref())
+    });
+    let sorted: Vec<T> = places.into_iter().map(|at| std::mem::take(&mut values[at])).collect();
+    for (place, value) in values.iter_mut().zip(sorted) {
+        *place = value;
     }
 }
 
-/// Merge sort, bottom up.
+/// Merge sort from the top down, with the smaller half first: this is what the server's library does, and where a comparison is
+/// no order it matters.
 pub(crate) fn sorted_by<T: Clone>(mut items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
-    let n = items.len();
-    let mut width = 1;
-    let mut merged = Vec::with_capacity(n);
-    while width < n {
-        merged.clear();
-        for start in (0..n).step_by(2 * width) {
-            let middle = (start + width).min(n);
-            let end = (middle + width).min(n);
-            let (mut left, mut right) = (start, middle);
-            while left < middle && right < end {
-                if compare(&items[right], &items[left]).is_lt() {
-                    merged.push(items[right].clone());
-                    right += 1;
-                } else {
-                    merged.push(items[left].clone());
-                    left += 1;
-                }
-            }
-            merged.extend_from_slice(&items[left..middle]);
-            merged.extend_from_slice(&items[right..end]);
-        }
-        std::mem::swap(&mut items, &mut merged);
-        width *= 2;
-    }
+    let mut merged = Vec::with_capacity(items.len());
+    merge_sort(&mut items, &mut merged, &compare);
     items
 }
 
+fn merge_sort<T: Clone>(items: &mut [T], merged: &mut Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) {
+    if items.len() < 2 {
+        return;
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    merge_sort(left, merged, compare);
+    merge_sort(right, merged, compare);
+    merged.clear();
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() && r < right.len() {
+        if compare(&right[r], &left[l]).is_lt() {
+            merged.push(right[r].clone());
+            r += 1;
+        } else {
+            merged.push(left[l].clone());
+            l += 1;
+        }
+    }
+    merged.extend_from_slice(&left[l..]);
+    // What is left of the right half is in its place.
+    items[..merged.len()].clone_from_slice(merged);
+}
+
 /// The `count` items behind the first `start` in the order of a comparison, found by a heap as the server finds them in
-/// lists without order: it takes items off the nearer end. So they come descending if that is the low end, else
-/// ascending, and which of several equal items are among them depends on the way of the heap (golden scenario
-/// `list/number-order`).
+/// lists without order, and in maps that have no order of their values at hand: it takes items off the nearer end. So they
+/// come descending if that is the low end, else ascending, and which of several equal items are among them depends on the way
+/// of the heap (golden scenario `list/number-order`).
 pub(super) fn selected(n: usize, start: usize, count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let behind = n - start - count;
     let (wanted, skipped) = if start <= behind { (Ordering::Less, start) } else { (Ordering::Greater, behind) };

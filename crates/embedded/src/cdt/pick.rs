@@ -2,7 +2,7 @@
 
 use super::answer::{ReturnWord, answer, list as list_of, present};
 use super::args::int;
-use super::collection::{Collection, Kind, particle_of};
+use super::collection::{Among, Collection, Kind, particle_of};
 use super::number::{list, map};
 use super::op::{Op, elements};
 use super::select::{Chosen, Run, Selection};
@@ -91,7 +91,7 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         }
         list::GET_BY_VALUE | list::REMOVE_BY_VALUE | map::GET_BY_VALUE | map::REMOVE_BY_VALUE => {
             let value = op.arg(1)?;
-            if of.has_value_index() {
+            if of.has_order_of_values() {
                 let ranking = of.ranking();
                 let run = of.equal_to(&ranking, value);
                 Chosen::Rank((run.count > 0).then(|| ranking[run.start]), run.start)
@@ -109,15 +109,19 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         | map::GET_BY_INDEX_RANGE
         | map::REMOVE_BY_INDEX_RANGE => Chosen::Indexes { run: Run::at(op.int(1)?, op.count(2)?, n), scanned: false },
         list::GET_BY_RANK_RANGE | list::REMOVE_BY_RANK_RANGE | map::GET_BY_RANK_RANGE | map::REMOVE_BY_RANK_RANGE => {
-            Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), by_value: false }
+            Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), found: None, by_value: false }
         }
         list::GET_BY_VALUE_INTERVAL
         | list::REMOVE_BY_VALUE_INTERVAL
         | map::GET_BY_VALUE_INTERVAL
         | map::REMOVE_BY_VALUE_INTERVAL => {
-            let start = of.rank_of(op.arg(1)?);
-            let end = op.args.get(2).map_or(n, |end| of.rank_of(end));
-            Chosen::Ranks { run: Run::between(start, end), by_value: true }
+            let (start, end) = (op.arg(1)?, op.args.get(2).copied());
+            if of.has_order_of_values() {
+                Chosen::Ranks { run: of.in_interval(start, end), found: None, by_value: true }
+            } else {
+                let below = |value: &[u8]| end.is_none_or(|end| compare(value, end).is_lt());
+                scanned(of, start, |value| compare(value, start).is_ge() && below(value))
+            }
         }
         map::GET_BY_KEY_INTERVAL | map::REMOVE_BY_KEY_INTERVAL => {
             let start = of.index_of(op.arg(1)?);
@@ -129,7 +133,7 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         | map::GET_BY_VALUE_REL_RANK_RANGE
         | map::REMOVE_BY_VALUE_REL_RANK_RANGE => {
             let run = Run::cut(of.rank_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
-            Chosen::Ranks { run, by_value: false }
+            Chosen::Ranks { run, found: None, by_value: false }
         }
         map::GET_BY_KEY_REL_INDEX_RANGE | map::REMOVE_BY_KEY_REL_INDEX_RANGE => {
             let run = Run::cut(of.index_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
@@ -138,9 +142,15 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         list::GET_BY_VALUE_LIST | list::REMOVE_BY_VALUE_LIST | map::GET_BY_VALUE_LIST | map::REMOVE_BY_VALUE_LIST => {
             let values = elements(op.arg(1)?)?;
             refuse_deadly(of, word, values.is_empty())?;
-            let ranking = of.ranking();
-            let runs = values.iter().map(|value| of.equal_to(&ranking, value)).collect();
-            Chosen::Values { runs, found: of.among(&values) }
+            // Of one pair the order is at hand here.
+            if of.has_order_of_values() || of.kind == Kind::Map && n <= 1 {
+                let ranking = of.ranking();
+                let runs = values.iter().map(|value| of.equal_to(&ranking, value)).collect();
+                Chosen::Values { runs, found: None }
+            } else {
+                let Among { runs, found } = of.among(&values, word.is_ranks());
+                Chosen::Values { runs, found: Some(found) }
+            }
         }
         map::GET_BY_KEY_LIST | map::REMOVE_BY_KEY_LIST => {
             let keys = elements(op.arg(1)?)?;
@@ -180,14 +190,20 @@ const fn most_arguments(number: u64) -> usize {
     }
 }
 
-/// All elements with this value: a run of ranks, as equal ones stand together.
+/// All elements with this value.
 fn by_value(of: &Collection<'_>, value: &[u8]) -> Chosen {
-    if of.has_value_index() {
-        return Chosen::Ranks { run: of.equal_to(&of.ranking(), value), by_value: true };
+    if of.has_order_of_values() {
+        return Chosen::Ranks { run: of.equal_to(&of.ranking(), value), found: None, by_value: true };
     }
-    let start = of.rank_of(value);
-    let equal = of.values.iter().filter(|v| compare(v, value).is_eq()).count();
-    Chosen::Ranks { run: Run { start, count: equal }, by_value: true }
+    scanned(of, value, |element| compare(element, value).is_eq())
+}
+
+/// The elements of which this is true, found one by one; their ranks begin behind all that are less than `start`. These are the
+/// ranks of other elements if there is NaN, which equals every float.
+fn scanned(of: &Collection<'_>, start: &[u8], is_chosen: impl Fn(&[u8]) -> bool) -> Chosen {
+    let found: Vec<usize> = (0..of.len()).filter(|at| is_chosen(&of.values[*at])).collect();
+    let run = Run { start: of.rank_of(start), count: found.len() };
+    Chosen::Ranks { run, found: Some(found), by_value: true }
 }
 
 /// Elements of a map but those of no keys or values at all: the recorded server dies of that. It is an error here.

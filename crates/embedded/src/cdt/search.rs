@@ -4,6 +4,7 @@
 //! wildcard equals everything. Which of their equals is found depends on the way of the search.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Which of several equal elements is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,18 +17,19 @@ pub(super) enum Wanted {
     BehindLast,
 }
 
-/// Looks for a value among `n` sorted elements. `place` says which element has a rank, `compare` how the value compares with it.
-/// Answers the rank at which the search has ended, and whether it has met an equal element.
+/// Looks for a value among the sorted elements of these ranks. `place` says which element has a rank, `compare` how the value
+/// compares with it. Answers the rank at which the search has ended, and whether it has met an equal element.
 pub(super) fn search(
-    n: usize,
+    ranks: Range<usize>,
     wanted: Wanted,
     place: impl Fn(usize) -> usize,
     compare: impl Fn(usize) -> Ordering,
 ) -> (usize, bool) {
-    if n == 0 {
-        return (0, false);
+    if ranks.is_empty() {
+        return (ranks.end, false);
     }
-    let (mut lower, mut upper, mut rank, mut found) = (0, n, n / 2, false);
+    let (mut lower, mut upper, mut found) = (ranks.start, ranks.end, false);
+    let mut rank = usize::midpoint(lower, upper);
     loop {
         let at = place(rank);
         let order = match compare(at) {
@@ -66,7 +68,7 @@ mod tests {
         for n in 0..12_usize {
             let sorted: Vec<usize> = (0..n).map(|i| i / 3).collect();
             for value in 0..6 {
-                let look = |wanted| search(n, wanted, |rank| rank, |at| value.cmp(&sorted[at]));
+                let look = |wanted| search(0..n, wanted, |rank| rank, |at| value.cmp(&sorted[at]));
                 let first = sorted.partition_point(|v| *v < value);
                 let behind = sorted.partition_point(|v| *v <= value);
                 assert_eq!(look(Wanted::First), (first, first < behind), "{value} of {n}");
@@ -82,7 +84,7 @@ mod tests {
     fn what_equals_everything_is_found_where_the_first_place_is_met() {
         // The order of five values, of which the second least is the first one stored.
         let places = [4, 0, 2, 1, 3];
-        let look = |wanted| search(5, wanted, |rank| places[rank], |_| Ordering::Equal);
+        let look = |wanted| search(0..5, wanted, |rank| places[rank], |_| Ordering::Equal);
         assert_eq!(look(Wanted::First), (1, true));
         assert_eq!(look(Wanted::BehindLast), (5, true));
     }

@@ -1,6 +1,8 @@
 //! Which elements of a collection an operation is about.
 
-use super::collection::{Collection, Kind};
+use super::collection::{Bytes, Collection, Kind, is_nan};
+use super::order::sorted_by;
+use crate::value::compare;
 use std::cell::OnceCell;
 
 /// A run of indexes or ranks.
@@ -74,8 +76,9 @@ pub(super) enum Chosen {
     Rank(Option<usize>, usize),
     /// A run of indexes; of those that two keys of an unordered map bound, which are looked for one by one.
     Indexes { run: Run, scanned: bool },
-    /// A run of ranks; by a value or two values, or by ranks.
-    Ranks { run: Run, by_value: bool },
+    /// A run of ranks; by a value or two values, or by ranks. Where values are looked at one by one, also the places of those that
+    /// were found.
+    Ranks { run: Run, found: Option<Vec<usize>>, by_value: bool },
     /// The runs of ranks of some values, in the order in which they were asked for; where the elements have no order, also the
     /// places of those that are among the values.
     Values { runs: Vec<Run>, found: Option<Vec<usize>> },
@@ -105,7 +108,7 @@ impl<'c, 'a> Selection<'c, 'a> {
             inverted = false;
         }
         // In a map all but a run may be a run; it is treated as that then. Nothing is inverted in an empty map.
-        if let Chosen::Indexes { run, scanned: false } | Chosen::Ranks { run, by_value: false } = &mut chosen
+        if let Chosen::Indexes { run, scanned: false } | Chosen::Ranks { run, by_value: false, .. } = &mut chosen
             && of.kind == Kind::Map
             && inverted
         {
@@ -137,7 +140,7 @@ impl<'c, 'a> Selection<'c, 'a> {
             && match &self.chosen {
                 Chosen::Values { runs, .. } => runs.is_empty(),
                 Chosen::Keys { any, .. } => !any,
-                Chosen::Ranks { run, by_value } => {
+                Chosen::Ranks { run, by_value, .. } => {
                     self.is_map() && *by_value && run.count == 0 && !self.of.has_value_index()
                 }
                 _ => false,
@@ -162,7 +165,7 @@ impl<'c, 'a> Selection<'c, 'a> {
     /// Whether there are any, as the server says it: of inverted selections often whether the rest is empty.
     pub(super) fn exists(&self) -> bool {
         match &self.chosen {
-            Chosen::Ranks { run, by_value } => {
+            Chosen::Ranks { run, by_value, .. } => {
                 (self.n() > 0 || *by_value && !self.is_map()) && (run.count > 0) != self.inverted
             }
             Chosen::Indexes { run, .. } if self.is_map() && !self.of.is_ordered_map() => {
@@ -178,15 +181,18 @@ impl<'c, 'a> Selection<'c, 'a> {
         match &self.chosen {
             Chosen::Index(found) | Chosen::Rank(found, _) => found.iter().for_each(|at| chosen[*at] = true),
             Chosen::Indexes { run, .. } => run.iter().for_each(|at| chosen[at] = true),
-            Chosen::Ranks { run, by_value: false } => self.of.by_ranks(*run).iter().for_each(|at| chosen[*at] = true),
+            Chosen::Ranks { run, by_value: false, .. } => {
+                self.of.by_ranks(*run).iter().for_each(|at| chosen[*at] = true);
+            }
+            Chosen::Ranks { found: Some(found), .. }
+            | Chosen::Values { found: Some(found), .. }
+            | Chosen::Keys { found, .. } => found.iter().for_each(|at| chosen[*at] = true),
             Chosen::Ranks { run, .. } => self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true),
-            Chosen::Values { found: Some(found), .. } => found.iter().for_each(|at| chosen[*at] = true),
             Chosen::Values { runs, .. } => {
                 for run in runs {
                     self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true);
                 }
             }
-            Chosen::Keys { found, .. } => found.iter().for_each(|at| chosen[*at] = true),
         }
         (0..self.n()).filter(|at| chosen[*at] != self.inverted).collect()
     }
@@ -194,7 +200,7 @@ impl<'c, 'a> Selection<'c, 'a> {
     /// The places of all in the order in which their values are answered.
     pub(super) fn value_places(&self) -> Vec<usize> {
         match &self.chosen {
-            Chosen::Ranks { run, by_value } if !self.inverted && (!by_value || self.of.has_value_index()) => {
+            Chosen::Ranks { run, by_value, .. } if !self.inverted && (!by_value || self.of.has_value_index()) => {
                 self.of.by_ranks(*run)
             }
             Chosen::Values { runs, .. } if self.of.is_ordered_list() && !self.inverted => {
@@ -267,22 +273,22 @@ impl<'c, 'a> Selection<'c, 'a> {
         }
     }
 
-    /// The rank of each place: in maps all have their own, in lists equal ones share the least.
+    /// The rank of each place: in maps all have their own, in lists it is how many are less.
     fn rank_by_place(&self) -> Vec<usize> {
-        let ranking = self.ranking();
-        let mut ranks = vec![0; ranking.len()];
-        let mut first = 0;
-        for (rank, &at) in ranking.iter().enumerate() {
-            let shared = !self.is_map() && rank > 0 && {
-                let before = &self.of.values[ranking[rank - 1]];
-                crate::value::compare(before, &self.of.values[at]).is_eq()
-            };
-            if !shared {
-                first = rank;
-            }
-            ranks[at] = first;
+        let values = &self.of.values;
+        if self.is_map() {
+            let mut ranks = vec![0; self.n()];
+            self.ranking().iter().enumerate().for_each(|(rank, at)| ranks[*at] = rank);
+            return ranks;
         }
-        ranks
+        // NaN equals every float: the others are sorted without it.
+        let (nans, others): (Vec<usize>, Vec<usize>) = (0..self.n()).partition(|at| is_nan(&values[*at]));
+        let sorted = sorted_by(others, |a, b| compare(&values[*a], &values[*b]));
+        let rank = |value: &Bytes<'_>| {
+            let less = |at: &usize| compare(&values[*at], value).is_lt();
+            sorted.partition_point(less) + nans.first().filter(|at| less(at)).map_or(0, |_| nans.len())
+        };
+        values.iter().map(rank).collect()
     }
 
     /// The rank of the element at this place.
@@ -295,7 +301,7 @@ impl<'c, 'a> Selection<'c, 'a> {
         if !self.is_map() {
             return less;
         }
-        let equal = self.of.values[..at].iter().filter(|v| crate::value::compare(v, value).is_eq()).count();
+        let equal = self.of.values[..at].iter().filter(|v| compare(v, value).is_eq()).count();
         less + equal
     }
 

@@ -381,6 +381,88 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
+/// Asked of a real server: what NaN, which equals every float, does to ranks, searches and sorting. Each line is an operation, the
+/// collection, what is answered, and what is left.
+#[test]
+fn nan_is_looked_for_as_the_server_does() {
+    const NAN: &str = "cb7ff8000000000000";
+    const ONE: &str = "cb3ff0000000000000";
+    const ONE_AND_A_HALF: &str = "cb3ff8000000000000";
+    const TWO: &str = "cb4000000000000000";
+    const THREE: &str = "cb4008000000000000";
+    const UNSORTED: &str = "9d c70001 NAN NAN ONE cb0000000000000000 ONE NAN NAN THREE THREE NAN NAN NAN";
+    let text = |text: &str| {
+        let text = text.replace("NAN", NAN).replace("ONEHALF", ONE_AND_A_HALF).replace("ONE", ONE);
+        bytes(&text.replace("TWO", TWO).replace("THREE", THREE).replace(' ', ""))
+    };
+    for (operation, value, answer, left) in [
+        // Index of all with a value, from the end.
+        ("93 66 02 ONEHALF", "84 01 NAN a103a20342 a403616263a303c3a9 a20363 ONE", "91 03", None),
+        // Removed are those of a value list that another search does not miss; the values are sorted from the top down.
+        ("93 24 03 93 THREE NAN TWO", "94 NAN THREE c3 cb0000000000000000", "93 01 02 03", Some("91 c3")),
+        // Ranks of indexes: how many are less.
+        ("93 18 03 01", "95 9100 01 cb0000000000000000 THREE NAN", "94 00 02 03 02", None),
+        // A sorted list takes what is put where a search for it ends.
+        ("92 02 91 TWO", "93 c70001 02 NAN", "3", Some("94 c70001 02 TWO NAN")),
+        ("92 01 NAN", "94 c70001 03 cbbff0000000000000 ONE", "4", Some("95 c70001 03 NAN cbbff0000000000000 ONE")),
+        (
+            "92 0c 02 ONE",
+            "95 c70001 01 cbbff0000000000000 NAN NAN",
+            "",
+            Some("95 c70001 01 NAN cbbff0000000000000 NAN"),
+        ),
+        // It is not sorted again when it is to be sorted.
+        ("92 00 01", UNSORTED, "", Some(UNSORTED)),
+    ] {
+        let (operation, value) = (text(operation), text(value));
+        let kind = if value[0] & 0xf0 == 0x80 { MAP } else { LIST };
+        let (got, new) = if left.is_some() {
+            let modified = modify(&operation, Some((kind, &value)), MAX_SIZE).unwrap();
+            (modified.answer, modified.value.map(|(_, value)| value))
+        } else {
+            (read(&operation, Some((kind, &value))).unwrap(), None)
+        };
+        match answer.parse::<i64>() {
+            Ok(number) => assert_eq!(got, Some((INTEGER, number.to_be_bytes().to_vec())), "{operation:02x?}"),
+            Err(_) if answer.is_empty() => {}
+            Err(_) => assert_eq!(got.map(|(_, value)| value), Some(text(answer)), "{operation:02x?}"),
+        }
+        assert_eq!(new, left.map(text), "{operation:02x?}");
+    }
+    // What is not added, as an equal one is there already.
+    let unique = text("94 02 92 cb0000000000000000 a20361 00 01");
+    let list = text("93 cb0000000000000000 ONE NAN");
+    assert_eq!(modify(&unique, Some((LIST, &list)), MAX_SIZE).unwrap_err(), code::ELEMENT_EXISTS);
+    let (exists, not_applicable) = (Err(code::ELEMENT_EXISTS), Err(code::NOT_APPLICABLE));
+    for (items, list, expected) in [
+        ("92 THREE NAN", "90", not_applicable),
+        ("92 NAN THREE", "91 01", not_applicable),
+        ("93 THREE TWO ONE", "91 01", Ok(())),
+        ("91 NAN", "91 01", Ok(())),
+        ("91 NAN", "91 TWO", exists),
+        ("92 TWO THREE", "91 NAN", exists),
+        ("93 a20361 NAN a20361", "90", not_applicable),
+    ] {
+        let unique = [text("94 02"), text(items), vec![0, 1]].concat();
+        let done = modify(&unique, Some((LIST, &text(list))), MAX_SIZE).map(|_| ());
+        assert_eq!(done, expected, "{items} to {list}");
+    }
+}
+
+/// Asked of a real server.
+#[test]
+fn floats_that_are_no_integers_are_added_as_the_least_one() {
+    for float in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 9_223_372_036_854_775_808.0] {
+        let by = packed(|w| w.float(float));
+        let added = modify(&op(12, &[&int(0), &by]), Some((LIST, &[0x91, 5])), MAX_SIZE).unwrap();
+        assert_eq!(added.answer, Some((INTEGER, (i64::MIN + 5).to_be_bytes().to_vec())), "{float}");
+        for number in [73, 74] {
+            let added = modify(&op(number, &[&int(1), &by]), Some((MAP, &[0x81, 1, 5])), MAX_SIZE).unwrap();
+            assert_eq!(added.answer, Some((INTEGER, (i64::MIN + 5).to_be_bytes().to_vec())), "{float}");
+        }
+    }
+}
+
 #[test]
 fn nan_in_a_list_is_among_values_of_which_one_is_a_float() {
     // -0.0, nil, NaN, -2^31 and an empty map; the values are 9, -1e300, true and a point.

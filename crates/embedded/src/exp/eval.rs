@@ -257,7 +257,8 @@ fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
 /// Whether the comparison of two collections comes across an unordered map before it is decided: it has no answer.
 fn meets_unordered_map(a: &[u8], b: &[u8]) -> bool {
     let unordered = |bytes: &[u8]| match Reader::new(bytes).read() {
-        Ok(Element::Map(header)) => header.len > 0 && header.flags() & order::MAP_KEY == 0,
+        // A map counts as empty without a marker only: an empty one in the order of values alone has no order of keys.
+        Ok(Element::Map(header)) => (header.len > 0 || header.marker.is_some()) && header.flags() & order::MAP_KEY == 0,
         _ => false,
     };
     if unordered(a) || unordered(b) {
@@ -418,6 +419,17 @@ mod tests {
         ] {
             let compiled = aerolane_ael::compile(text, &[]).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(truth(compiled.bytes()), expected, "{text}");
+        }
+    }
+
+    /// Asked of a real server: an empty map in the order of values alone counts as unordered, one without any order does not.
+    #[test]
+    fn empty_maps_in_the_order_of_values_are_not_compared() {
+        for (flags, expected) in [(0, Some(true)), (1, Some(true)), (2, None), (3, Some(true))] {
+            let map: &[u8] = if flags == 0 { &[0x80] } else { &[0x81, 0xc7, 0, flags, 0xc0] };
+            for (one, other) in [(map, &[0x80][..]), (&[0x80], map)] {
+                assert_eq!(truth(&[&[0x93, 1][..], one, other].concat()), expected, "order {flags}");
+            }
         }
     }
 

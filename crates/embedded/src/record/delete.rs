@@ -1,9 +1,9 @@
 //! Deleting a record. All answers have generation 0.
 
 use super::{filter, may_delete, write};
+use crate::code;
 use crate::request::{Outcome, RecordOutcome, RecordRequest};
 use crate::store::{Namespace, Site};
-use crate::{clock, code};
 
 /// Deletes a record.
 pub(super) fn delete(
@@ -19,15 +19,13 @@ pub(super) fn delete(
     let Some(record) = partition.view(request.digest, request.txn.id) else {
         return error(code::NOT_FOUND);
     };
-    // An expired record goes without questions.
-    if !record.is_expired(clock::seconds(now_ms)) {
-        let checks = write::set_matches(namespace, request, record)
-            .and_then(|()| write::generation_matches(request, u32::from(record.generation())))
-            .and_then(|()| filter::check(namespace, request, record, now_ms))
-            .and_then(|()| write::key_matches(request, record));
-        if let Err(code) = checks {
-            return error(code);
-        }
+    // Whether it has expired does not matter: until the sweep it is deleted, or not, as any other.
+    let checks = write::set_matches(namespace, request, record)
+        .and_then(|()| write::generation_matches(request, u32::from(record.generation())))
+        .and_then(|()| filter::check(namespace, request, record, now_ms))
+        .and_then(|()| write::key_matches(request, record));
+    if let Err(code) = checks {
+        return error(code);
     }
     partition.remove_for(request.digest, request.txn.id);
     Ok(RecordOutcome::default())

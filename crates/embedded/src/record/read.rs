@@ -51,10 +51,10 @@ pub(super) fn metadata(record: &Record) -> RecordOutcome {
 }
 
 fn check(namespace: &Namespace, request: &RecordRequest<'_>, record: &Record, now_ms: u64) -> Result<(), u8> {
+    write::set_matches(namespace, request, record)?;
     if record.is_expired(clock::seconds(now_ms)) {
         return Err(code::NOT_FOUND);
     }
-    write::set_matches(namespace, request, record)?;
     filter::check(namespace, request, record, now_ms)?;
     write::key_matches(request, record)
 }

@@ -2,11 +2,13 @@
 //! have shown (`differential.rs`).
 
 use crate::common::{Raw, digest, open, put};
-use aerolane_embedded::EmbeddedCluster;
+use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::particle_type;
+use std::time::Duration;
 
 const OK: u8 = 0;
+const NOT_FOUND: u8 = 2;
 const GENERATION: u8 = 3;
 const PARAMETER: u8 = 4;
 const BIN_TYPE: u8 = 12;
@@ -63,6 +65,28 @@ fn a_generation_is_looked_at_before_the_set() {
         assert_eq!(ask(&mut client, MessageHeader { generation, ..header }, set, write), code, "{generation}");
     }
     assert_eq!(ask(&mut client, MessageHeader { generation: 1, ..header }, b"s", write), OK);
+}
+
+#[test]
+fn reads_and_deletes_look_at_the_set_before_the_expiry() {
+    let options = NamespaceOptions::new("test").nsup_period(0);
+    let cluster = EmbeddedCluster::builder().namespace_with(options).start().unwrap();
+    let mut client = open(&cluster.nodes()).remove(0);
+    let value = (op::WRITE, particle_type::INTEGER, &b"i"[..], &1_u64.to_be_bytes()[..]);
+    let write = MessageHeader { info2: info2::WRITE, record_ttl: 10, ..MessageHeader::default() };
+    assert_eq!(ask(&mut client, write, b"s", value), OK);
+    cluster.advance_clock(Duration::from_secs(12)).unwrap();
+    let get = (op::READ, 0, &b"i"[..], &[][..]);
+    let read = MessageHeader { info1: info1::READ, ..MessageHeader::default() };
+    assert_eq!(ask(&mut client, read, b"other", get), PARAMETER);
+    assert_eq!(ask(&mut client, read, b"s", get), NOT_FOUND);
+    // It can still be deleted, as any other record.
+    let delete = MessageHeader { info2: info2::WRITE | info2::DELETE, ..MessageHeader::default() };
+    let of_generation = MessageHeader { info2: delete.info2 | info2::GENERATION, generation: 2, ..delete };
+    assert_eq!(ask(&mut client, delete, b"other", value), PARAMETER);
+    assert_eq!(ask(&mut client, of_generation, b"s", value), GENERATION);
+    assert_eq!(ask(&mut client, delete, b"s", value), OK);
+    assert_eq!(ask(&mut client, delete, b"s", value), NOT_FOUND);
 }
 
 #[test]
