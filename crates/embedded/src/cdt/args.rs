@@ -42,7 +42,7 @@ pub(super) fn stored(value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
     stored_element(value).ok_or(code::PARAMETER)
 }
 
-/// A float as an integer, by the server's processor: what does not fit is the least one.
+/// A float as an integer, as x86 processors convert it for the server: what does not fit becomes the least one.
 fn truncated(value: f64) -> i64 {
     // 2^63: the first that does not fit.
     const BOUND: f64 = 9_223_372_036_854_775_808.0;

@@ -142,7 +142,7 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         list::GET_BY_VALUE_LIST | list::REMOVE_BY_VALUE_LIST | map::GET_BY_VALUE_LIST | map::REMOVE_BY_VALUE_LIST => {
             let values = elements(op.arg(1)?)?;
             refuse_deadly(of, word, values.is_empty())?;
-            // Of one pair the order is at hand here.
+            // A map of one pair counts as sorted here, but not where single values or intervals are looked for.
             if of.has_order_of_values() || of.kind == Kind::Map && n <= 1 {
                 let ranking = of.ranking();
                 let runs = values.iter().map(|value| of.equal_to(&ranking, value)).collect();

@@ -257,7 +257,7 @@ fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
 /// Whether the comparison of two collections comes across an unordered map before it is decided: it has no answer.
 fn meets_unordered_map(a: &[u8], b: &[u8]) -> bool {
     let unordered = |bytes: &[u8]| match Reader::new(bytes).read() {
-        // A map counts as empty without a marker only: an empty one in the order of values alone has no order of keys.
+        // An empty map has nothing to be in order only if it has no marker; one in the order of values alone counts as unordered.
         Ok(Element::Map(header)) => (header.len > 0 || header.marker.is_some()) && header.flags() & order::MAP_KEY == 0,
         _ => false,
     };
