@@ -11,6 +11,7 @@ use super::half::half;
 use super::json;
 use super::types::{Field, Kind};
 use super::value::Value;
+use crate::columns::plain::Plain;
 
 /// A value that would take a column beyond this has no place there.
 const COLUMN_BYTES: usize = i32::MAX as usize;
@@ -218,18 +219,18 @@ impl Column {
     pub(super) fn new(kind: &Kind) -> Self {
         let boxed = |field: &Field| Box::new(Self::new(&field.kind));
         let values = match kind {
-            Kind::Null => Values::Null,
-            Kind::Bool => Values::Bits(Vec::new()),
-            Kind::Int { size: 1, .. } => Values::Bytes(Vec::new()),
-            Kind::Int { size: 2, .. } => Values::Shorts(Vec::new()),
-            Kind::Int { size: 4, .. } => Values::Words(Vec::new()),
-            Kind::Int { .. } => Values::Ints(Vec::new()),
-            Kind::Float { size: 2 } => Values::Halves(Vec::new()),
-            Kind::Float { size: 4 } => Values::Singles(Vec::new()),
-            Kind::Float { .. } => Values::Floats(Vec::new()),
-            Kind::Spans { wide, .. } => Values::Spans(Ends::new(*wide), Vec::new()),
+            Kind::Plain(Plain::Null) => Values::Null,
+            Kind::Plain(Plain::Bool) => Values::Bits(Vec::new()),
+            Kind::Plain(Plain::Int { size: 1, .. }) => Values::Bytes(Vec::new()),
+            Kind::Plain(Plain::Int { size: 2, .. }) => Values::Shorts(Vec::new()),
+            Kind::Plain(Plain::Int { size: 4, .. }) => Values::Words(Vec::new()),
+            Kind::Plain(Plain::Int { .. }) => Values::Ints(Vec::new()),
+            Kind::Plain(Plain::Float { size: 2 }) => Values::Halves(Vec::new()),
+            Kind::Plain(Plain::Float { size: 4 }) => Values::Singles(Vec::new()),
+            Kind::Plain(Plain::Float { .. }) => Values::Floats(Vec::new()),
+            Kind::Plain(Plain::Spans { wide, .. }) => Values::Spans(Ends::new(*wide), Vec::new()),
             Kind::Json => Values::Spans(Ends::new(false), Vec::new()),
-            Kind::Views { .. } => Values::Views(Vec::new(), Vec::new(), Box::new(0)),
+            Kind::Plain(Plain::Views { .. }) => Values::Views(Vec::new(), Vec::new(), Box::new(0)),
             Kind::Fixed(size) => Values::Fixed(*size, Vec::new()),
             Kind::List { wide, item } => Values::Lists(Ends::new(*wide), boxed(item)),
             Kind::Map(entries) => Values::Lists(Ends::new(false), boxed(entries)),
@@ -243,7 +244,7 @@ impl Column {
             Kind::FixedList { size, item } => Values::FixedLists(*size, boxed(item)),
             Kind::Struct(fields) => Values::Structs(fields.iter().map(|field| Self::new(&field.kind)).collect()),
             Kind::Dictionary { size, signed, values } => Values::Dictionary(Box::new(Dictionary {
-                indices: Self::new(&Kind::Int { size: *size, signed: *signed }),
+                indices: Self::new(&Kind::Plain(Plain::Int { size: *size, signed: *signed })),
                 values: Self::new(&values.kind),
                 places: HashMap::new(),
             })),
@@ -286,7 +287,7 @@ impl Column {
         filling: &mut Filling,
     ) -> WireResult<bool> {
         let number = || match *kind {
-            Kind::Int { size, signed } => sized(value, size, signed),
+            Kind::Plain(Plain::Int { size, signed }) => sized(value, size, signed),
             _ => None,
         };
         let put = match &mut self.values {
@@ -608,7 +609,7 @@ impl Dictionary {
             self.places.insert(key.into(), place);
             place
         };
-        let fits = self.indices.put(&Kind::Int { size, signed }, &Value::Int(place), reader, filling)?;
+        let fits = self.indices.put(&Kind::Plain(Plain::Int { size, signed }), &Value::Int(place), reader, filling)?;
         push_bit(&mut self.indices.valid, self.indices.rows, true);
         self.indices.rows += 1;
         Ok(fits)

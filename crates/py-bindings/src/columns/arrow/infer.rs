@@ -17,6 +17,7 @@ use aerolane_wire::msgpack::Reader;
 use super::chunk::Identity;
 use super::types::{Field, Kind};
 use super::value::Value;
+use crate::columns::plain::Plain;
 
 /// The most keys that the fields of a struct are made of.
 const MAX_KEYS: usize = 256;
@@ -241,20 +242,23 @@ impl Seen {
             || TYPES.iter().zip(&self.firsts).filter_map(|((kind, name), first)| Some((*kind, name, first.as_ref()?)));
         let kinds: Vec<_> = seen().map(|(kind, ..)| kind).collect();
         Ok(match kinds[..] {
-            [] => Kind::Null,
-            [Type::Bool] => Kind::Bool,
-            [Type::Int] => Kind::Int { size: 8, signed: true },
-            [Type::Float] | [Type::Int, Type::Float] => Kind::Float { size: 8 },
-            [Type::Text] => Kind::Spans { text: true, wide: false },
-            [Type::Bytes] => Kind::Spans { text: false, wide: false },
+            [] => Kind::Plain(Plain::Null),
+            [Type::Bool] => Kind::Plain(Plain::Bool),
+            [Type::Int] => Kind::Plain(Plain::Int { size: 8, signed: true }),
+            [Type::Float] | [Type::Int, Type::Float] => Kind::Plain(Plain::Float { size: 8 }),
+            [Type::Text] => Kind::Plain(Plain::Spans { text: true, wide: false }),
+            [Type::Bytes] => Kind::Plain(Plain::Spans { text: false, wide: false }),
             [Type::List] => {
-                let item = self.items.as_ref().map_or(Ok(Kind::Null), |items| items.settle(&format!("{path}[]")));
+                let item = self
+                    .items
+                    .as_ref()
+                    .map_or(Ok(Kind::Plain(Plain::Null)), |items| items.settle(&format!("{path}[]")));
                 let item = Field::new("item", item?).map(Box::new);
                 Kind::List { wide: false, item: item.ok_or("has a name with a NUL")? }
             }
             [Type::Map] => match &self.maps {
                 Some(maps) => maps.settle(path)?,
-                None => Kind::Null,
+                None => Kind::Plain(Plain::Null),
             },
             _ => {
                 let at = if path.is_empty() { String::new() } else { format!(", at {path}") };
@@ -332,7 +336,7 @@ impl Maps {
         }
         let key = match self.keys.settle(&format!("{path} (keys)"))? {
             // No key at all.
-            Kind::Null => Kind::Spans { text: true, wide: false },
+            Kind::Plain(Plain::Null) => Kind::Plain(Plain::Spans { text: true, wide: false }),
             key => key,
         };
         match (values.settle(&format!("{path}{{}}")), self.structure(path).filter(|_| texts)) {

@@ -25,27 +25,8 @@ pub(super) struct Field {
 /// How the values of a column lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing but nulls.
-    Null,
-    Bool,
-    /// Ints, and times, of so many bytes.
-    Int {
-        size: u8,
-        signed: bool,
-    },
-    /// Floats of so many bytes.
-    Float {
-        size: u8,
-    },
-    /// Texts or bytes one behind the other, with offsets of 32 or (`wide`) 64 bits.
-    Spans {
-        text: bool,
-        wide: bool,
-    },
-    /// Texts or bytes that views point to.
-    Views {
-        text: bool,
-    },
+    /// As a type without parts.
+    Plain(Plain),
     /// Bytes of one size.
     Fixed(usize),
     /// Values of any type as JSON texts.
@@ -85,28 +66,19 @@ pub(super) const KNOWN: &str = "bins become bool, int8 to int64, uint8 to uint64
 impl Kind {
     /// Of a type without parts in the C data interface.
     fn of_format(format: &str) -> Option<Self> {
-        Some(match Plain::of_format(format) {
-            Some(Plain::Null) => Self::Null,
-            Some(Plain::Bool) => Self::Bool,
-            Some(Plain::Int { size, signed }) => Self::Int { size, signed },
-            Some(Plain::Float { size }) => Self::Float { size },
-            Some(Plain::Spans { text, wide }) => Self::Spans { text, wide },
-            Some(Plain::Views { text }) => Self::Views { text },
-            None => Self::Fixed(size_in(format.strip_prefix("w:")?)?),
-        })
+        match Plain::of_format(format) {
+            Some(plain) => Some(Self::Plain(plain)),
+            None => size_in(format.strip_prefix("w:")?).map(Self::Fixed),
+        }
     }
 
     /// Whether values are single ones, as those of a dictionary have to be.
-    const fn is_plain(&self) -> bool {
-        matches!(
-            self,
-            Self::Bool
-                | Self::Int { .. }
-                | Self::Float { .. }
-                | Self::Spans { .. }
-                | Self::Views { .. }
-                | Self::Fixed(_)
-        )
+    const fn is_single(&self) -> bool {
+        match self {
+            Self::Plain(plain) => !matches!(plain, Plain::Null),
+            Self::Fixed(_) => true,
+            _ => false,
+        }
     }
 
     /// The fields that a nested type is made of.
@@ -133,7 +105,7 @@ impl Kind {
 
     /// Whether values are texts.
     pub(super) const fn is_text(&self) -> bool {
-        matches!(self, Self::Spans { text: true, .. } | Self::Views { text: true } | Self::Json)
+        matches!(self, Self::Plain(Plain::Spans { text: true, .. } | Plain::Views { text: true }) | Self::Json)
     }
 }
 
@@ -148,9 +120,9 @@ impl Field {
     /// `None`: the name has a NUL.
     pub(super) fn new(name: &str, kind: Kind) -> Option<Self> {
         let format = match &kind {
-            Kind::Null => "n".to_owned(),
-            Kind::Bool => "b".to_owned(),
-            Kind::Int { size, signed } | Kind::Dictionary { size, signed, .. } => {
+            Kind::Plain(Plain::Null) => "n".to_owned(),
+            Kind::Plain(Plain::Bool) => "b".to_owned(),
+            Kind::Plain(Plain::Int { size, signed }) | Kind::Dictionary { size, signed, .. } => {
                 let letters = match size {
                     1 => "cC",
                     2 => "sS",
@@ -159,12 +131,14 @@ impl Field {
                 };
                 letters[usize::from(!signed)..][..1].to_owned()
             }
-            Kind::Float { size: 2 } => "e".to_owned(),
-            Kind::Float { size: 4 } => "f".to_owned(),
-            Kind::Float { .. } => "g".to_owned(),
+            Kind::Plain(Plain::Float { size: 2 }) => "e".to_owned(),
+            Kind::Plain(Plain::Float { size: 4 }) => "f".to_owned(),
+            Kind::Plain(Plain::Float { .. }) => "g".to_owned(),
             Kind::Json => "u".to_owned(),
-            Kind::Spans { text, wide } => ["z", "Z", "u", "U"][2 * usize::from(*text) + usize::from(*wide)].to_owned(),
-            Kind::Views { text } => if *text { "vu" } else { "vz" }.to_owned(),
+            Kind::Plain(Plain::Spans { text, wide }) => {
+                ["z", "Z", "u", "U"][2 * usize::from(*text) + usize::from(*wide)].to_owned()
+            }
+            Kind::Plain(Plain::Views { text }) => if *text { "vu" } else { "vz" }.to_owned(),
             Kind::Fixed(size) => format!("w:{size}"),
             Kind::List { wide, .. } => if *wide { "+L" } else { "+l" }.to_owned(),
             Kind::ListViews { wide, .. } => if *wide { "+vL" } else { "+vl" }.to_owned(),
@@ -246,8 +220,10 @@ impl Field {
                 let said = |name: &str| parts.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
                 let values = said("values").or_else(|| parts.first().copied())?;
                 let index = said("indices").unwrap_or("int32");
-                let values = Self::parse("", values, depth + 1).filter(|values| values.kind.is_plain())?;
-                let Kind::Int { size, signed } = Kind::of_format(&format_of(index)?)? else { return None };
+                let values = Self::parse("", values, depth + 1).filter(|values| values.kind.is_single())?;
+                let Kind::Plain(Plain::Int { size, signed }) = Kind::of_format(&format_of(index)?)? else {
+                    return None;
+                };
                 Kind::Dictionary { size, signed, values: Box::new(values) }
             }
             _ => return None,
@@ -280,7 +256,7 @@ impl Field {
             // SAFETY: not null: owned by the schema.
             let values = unsafe { Self::of_schema(&*schema.dictionary, depth + 1) }?;
             return match Kind::of_format(format) {
-                Some(Kind::Int { size, signed }) if values.kind.is_plain() => {
+                Some(Kind::Plain(Plain::Int { size, signed })) if values.kind.is_single() => {
                     Self::of(name, Kind::Dictionary { size, signed, values: Box::new(values) }, format)
                         .ok_or_else(unknown)
                 }
@@ -339,7 +315,7 @@ impl Field {
                 _ => "map".to_owned(),
             },
             Kind::Dictionary { values, .. } => format!("dictionary<{}>", values.type_name()),
-            _ => name_of(&self.format.to_string_lossy()),
+            Kind::Plain(_) => name_of(&self.format.to_string_lossy()),
         }
     }
 
