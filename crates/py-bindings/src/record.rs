@@ -68,6 +68,15 @@ impl Once {
         }
     }
 
+    /// Drops the object where it is known that the thread is attached.
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    pub(crate) fn let_go(&mut self, py: Python<'_>) {
+        let object = std::mem::replace(self.0.get_mut(), ptr::null_mut());
+        // SAFETY: null, or the reference of `set`, given back once.
+        drop(unsafe { Bound::from_owned_ptr_or_opt(py, object) });
+    }
+
     /// For `__traverse__` of what holds it.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         // SAFETY: the garbage collector runs on an attached thread. Nothing is counted.

@@ -84,6 +84,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     prepare::<surface::SyncQueryBuilder>(py)?;
     prepare::<surface::WriteSegmentBuilder>(py)?;
     prepare::<surface::SyncWriteSegmentBuilder>(py)?;
+    prepare::<result::RecordResult>(py)?;
     prepare::<stream::RecordStream>(py)?;
     prepare::<stream::SyncRecordStream>(py)?;
     surface::WriteSegmentBuilder::doors(py)?;

@@ -11,6 +11,7 @@ use super::hll_config::HllConfig;
 use super::operation_result::OperationResult;
 use super::verb::Verb;
 use crate::errors;
+use crate::instance::{Instance, instance};
 use crate::key::Key;
 use crate::record::{Body, Once, Record};
 
@@ -72,7 +73,7 @@ impl Outcome {
 impl Row {
     #[inline]
     pub(super) fn into_python(self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
-        Py::new(py, RecordResult { row: self, made: Once::new() })
+        instance(py, || RecordResult { row: self, made: Once::new() })
     }
 
     /// A record of a query.
@@ -99,6 +100,18 @@ impl Row {
 pub(crate) struct RecordResult {
     row: Row,
     made: Once,
+}
+
+impl Instance for RecordResult {
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        if let Some(key) = self.row.key.take() {
+            drop(key.into_bound(py));
+        }
+        self.made.let_go(py);
+        matches!(self.row.outcome, Outcome::Done | Outcome::Answered { .. } | Outcome::Returned { .. })
+    }
 }
 
 impl RecordResult {
