@@ -11,6 +11,7 @@ import pytest
 from conftest import resident
 
 import aerolane
+import aerolane.sync
 from aerolane import native
 
 CALLS = 10_000

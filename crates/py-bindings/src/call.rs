@@ -155,7 +155,7 @@ impl Call {
             Becomes::Metadata => (self.key.clone_ref(py), metadata(py, &body)?).into_pyobject(py)?.into_any().unbind(),
             Becomes::Record | Becomes::Results => {
                 let operate = self.becomes == Becomes::Results;
-                Py::new(py, Record::new(self.key.clone_ref(py), body, operate)?)?.into_any()
+                Record::new(py, Some(self.key.clone_ref(py)), body.into(), operate)?.into_any()
             }
         })
     }

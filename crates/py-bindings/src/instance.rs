@@ -12,8 +12,12 @@ use crate::recycled;
 
 /// A class whose objects are made by [`instance`]: [`prepare`] has to be called before there is one.
 ///
-/// They have nothing to tell the garbage collector, which never hears of them.
+/// They have nothing to tell the garbage collector, which does not hear of them when they are made.
 pub(crate) trait Instance: PyClass<Frozen = True> {
+    /// Whether an object can become a part of cycles after it was made, and is told to the garbage collector then.
+    #[cfg(Py_GIL_DISABLED)]
+    const MAY_BE_TRACKED: bool = false;
+
     /// Lets go of what the object mostly has of Python's. False: there may be more, for which `PyO3` is to be told that the thread
     /// is attached when the object is dropped.
     #[cfg(Py_GIL_DISABLED)]

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use pyo3::{Borrowed, PyTraverseError, PyVisit, ffi};
 
 use crate::errors;
+use crate::instance::{Instance, instance, prepare};
 use crate::key::Key;
 use crate::small_bytes::SmallBytes;
 use crate::value;
@@ -100,16 +101,29 @@ impl Drop for Once {
     }
 }
 
-impl Record {
-    /// From the body of an answer whose result code is good.
+impl Instance for Record {
+    #[cfg(Py_GIL_DISABLED)]
     #[inline]
-    pub(crate) fn new(key: Py<Key>, body: Cow<'_, [u8]>, operate: bool) -> PyResult<Self> {
-        Self::of(Some(key), body.into(), operate)
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        if let Some(key) = self.key.take() {
+            drop(key.into_bound(py));
+        }
+        self.bins.let_go(py);
+        self.results.let_go(py);
+        true
+    }
+}
+
+impl Record {
+    /// The object of the body of an answer whose result code is good.
+    #[inline]
+    pub(crate) fn new(py: Python<'_>, key: Option<Py<Key>>, body: Body, operate: bool) -> PyResult<Py<Self>> {
+        let record = Self::of(key, body, operate)?;
+        instance(py, || record)
     }
 
-    /// [`new`](Self::new), with the bytes as they are kept.
     #[inline]
-    pub(crate) fn of(key: Option<Py<Key>>, body: Body, operate: bool) -> PyResult<Self> {
+    fn of(key: Option<Py<Key>>, body: Body, operate: bool) -> PyResult<Self> {
         if body.len() < MESSAGE_HEADER_SIZE {
             let error = WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len());
             return Err(Python::attach(|py| errors::malformed(py, &error)));
@@ -327,5 +341,6 @@ pub(crate) fn seconds_left(expiration: u32) -> u64 {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Record>()
+    module.add_class::<Record>()?;
+    prepare::<Record>(module.py())
 }

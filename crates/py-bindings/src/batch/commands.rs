@@ -22,7 +22,7 @@ use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
 use crate::query::statement::function;
-use crate::record::Record;
+use crate::record::{Body, Record};
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -306,7 +306,7 @@ pub(crate) fn headers(
 ) -> PyResult<impl Twin> {
     read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
         let found = found(py, rows, |key, message| {
-            message.map(|message| Py::new(py, Record::new(key.key, message.into(), false)?)).transpose()
+            message.map(|message| Record::new(py, Some(key.key), Body::concat([message]), false)).transpose()
         })?;
         Ok(PyList::new(py, found)?.into_any().unbind())
     })

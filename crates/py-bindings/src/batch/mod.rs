@@ -20,8 +20,11 @@ mod stream;
 
 use pyo3::prelude::*;
 
+use crate::instance::prepare;
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<record::BatchRecord>()?;
+    prepare::<record::BatchRecord>(module.py())?;
     module.add_class::<stream::BatchRecordStream>()?;
     results::register(module)?;
     ops::register(module)

@@ -10,6 +10,7 @@ use pyo3::{PyTraverseError, PyVisit, ffi};
 use super::results::results;
 use super::rows::{RowKey, Rows};
 use crate::errors;
+use crate::instance::{Instance, instance};
 use crate::key::Key;
 use crate::record::{Body, Once, Record};
 
@@ -45,6 +46,19 @@ impl Outcome {
     }
 }
 
+/// Nothing in it makes cycles before there is an exception ([`error`](BatchRecord::error)): most rows never cost the garbage
+/// collector anything.
+impl Instance for BatchRecord {
+    const MAY_BE_TRACKED: bool = true;
+
+    #[cfg(Py_GIL_DISABLED)]
+    #[inline]
+    fn let_go(&mut self, py: Python<'_>) -> bool {
+        self.made.let_go(py);
+        false
+    }
+}
+
 impl BatchRecord {
     #[inline]
     fn new<'py>(
@@ -57,12 +71,7 @@ impl BatchRecord {
 
     #[inline]
     pub(super) fn of(py: Python<'_>, key: Py<Key>, outcome: Outcome) -> PyResult<Bound<'_, Self>> {
-        let record = Bound::new(py, Self { key, made: Once::new(), outcome })?;
-        // Nothing in it makes cycles before there is an exception ([`error`](Self::error)): most rows never cost the
-        // garbage collector anything.
-        // SAFETY: of a type with garbage collection, because of its `__traverse__`.
-        unsafe { ffi::PyObject_GC_UnTrack(record.as_ptr().cast()) };
-        Ok(record)
+        Ok(instance(py, || Self { key, made: Once::new(), outcome })?.into_bound(py))
     }
 
     /// The list of a batch's rows.
@@ -109,8 +118,8 @@ impl BatchRecord {
         if let Some(record) = self.made.get(py) {
             return Ok(Some(record));
         }
-        let record = Record::of(Some(self.key.clone_ref(py)), body.clone(), *operate)?;
-        Ok(Some(self.made.set(py, Bound::new(py, record)?.into_any())))
+        let record = Record::new(py, Some(self.key.clone_ref(py)), body.clone(), *operate)?.into_bound(py);
+        Ok(Some(self.made.set(py, record.into_any())))
     }
 
     /// The row's exception, which is not raised here; `None` if the row did not fail.
@@ -125,7 +134,7 @@ impl BatchRecord {
         let (exception, first) = row.made.set_first(py, exception);
         if first {
             // Whoever raises it makes a cycle: it knows the frame, and a variable there the row.
-            // SAFETY: of a type with garbage collection, whole, and not tracked since `of`: there is one first.
+            // SAFETY: of a type with garbage collection, whole, and not tracked so far: there is one first.
             unsafe { ffi::PyObject_GC_Track(slf.as_ptr().cast()) };
         }
         Some(exception)

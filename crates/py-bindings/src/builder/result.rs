@@ -145,7 +145,7 @@ impl RecordResult {
             return Ok(Some(record.cast_into()?));
         }
         let key = self.row.key.as_ref().map(|key| key.clone_ref(py));
-        let record = Bound::new(py, Record::of(key, body.clone(), operate)?)?;
+        let record = Record::new(py, key, body.clone(), operate)?.into_bound(py);
         Ok(Some(self.made.set(py, record.into_any()).cast_into()?))
     }
 }

@@ -19,6 +19,7 @@ use crate::batch::shape;
 use crate::cdt::Flags;
 use crate::command::{Control, Twin};
 use crate::core::ClientCore;
+use crate::instance::instance;
 use crate::policy::{QueryPolicy, WritePolicy};
 use crate::record::Record;
 use crate::{errors, txn};
@@ -164,8 +165,8 @@ where
         },
         convert: move |py: Python<'_>, (taken, operate): (Option<Raw>, bool)| {
             let record = taken.map(|raw| {
-                let key = raw.key.map(|key| Py::new(py, key)).transpose()?;
-                Py::new(py, Record::of(key, raw.body, operate)?)
+                let key = raw.key.map(|key| instance(py, || key)).transpose()?;
+                Record::new(py, key, raw.body, operate)
             });
             made(py, record.transpose()?)
         },

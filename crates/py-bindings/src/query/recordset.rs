@@ -16,6 +16,7 @@ use crate::columns::{Layout, NumpyRecords, Table, Wanted};
 use crate::command::{Control, Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
+use crate::instance::instance;
 use crate::record::Record;
 use crate::streams::stream_methods;
 use crate::{errors, host};
@@ -79,8 +80,8 @@ impl Recordset {
 
     /// A record as Python sees it.
     fn record(&self, py: Python<'_>, raw: Raw) -> PyResult<Py<Record>> {
-        let key = raw.key.map(|key| Py::new(py, key)).transpose()?;
-        Py::new(py, Record::of(key, raw.body, self.operate)?)
+        let key = raw.key.map(|key| instance(py, || key)).transpose()?;
+        Record::new(py, key, raw.body, self.operate)
     }
 
     /// What a taken thing is to Python; `None` for the end, and for nothing.

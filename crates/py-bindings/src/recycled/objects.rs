@@ -231,9 +231,12 @@ unsafe extern "C" fn alloc<T: Instance>(of: *mut ffi::PyTypeObject, _: ffi::Py_s
 
 /// As above: the last reference is gone.
 unsafe extern "C" fn dealloc<T: Instance>(object: *mut ffi::PyObject) {
-    // SAFETY: an object of a class that was prepared, which nobody has any more, and which was never tracked; its value is dropped
+    // SAFETY: an object of a class that was prepared, which nobody has any more, and which is not tracked; its value is dropped
     // once. The reference to its type is its own.
     unsafe {
+        if T::MAY_BE_TRACKED {
+            ffi::PyObject_GC_UnTrack(object.cast());
+        }
         let value = &raw mut (*object.cast::<Object<T>>()).value;
         if (*value).let_go(Python::assume_attached()) {
             value.drop_in_place();

@@ -15,7 +15,7 @@ use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::host::Make;
 use crate::key::Key;
-use crate::record::Record;
+use crate::record::{Body, Record};
 use crate::{errors, host};
 
 /// The server's confirmation of a record that a writer has written.
@@ -50,7 +50,7 @@ impl Written {
     fn record(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
         match self.written.message() {
             [] => Ok(None),
-            body => Py::new(py, Record::new(self.key.clone_ref(py), body.into(), true)?).map(Some),
+            body => Record::new(py, Some(self.key.clone_ref(py)), Body::concat([body]), true).map(Some),
         }
     }
 
