@@ -49,6 +49,7 @@ impl Outcome {
 /// Nothing in it makes cycles before there is an exception ([`error`](BatchRecord::error)): most rows never cost the garbage
 /// collector anything.
 impl Instance for BatchRecord {
+    #[cfg(Py_GIL_DISABLED)]
     const MAY_BE_TRACKED: bool = true;
 
     #[cfg(Py_GIL_DISABLED)]
