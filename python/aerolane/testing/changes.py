@@ -168,38 +168,43 @@ class Changes(Generic[Done, Injected]):
         times: int | None = None,
         probability: float = 1.0,
     ) -> Injected:
-        """Injects a fault, gives the `Fault` by which it can be taken back (also by a `with` block).
+        """Injects a fault. The `Fault` that it returns can be taken back; a `with` block does this at its end.
 
         `action`, with its `value`:
 
         * `"delay"`, `"answer-delay"`: waits that many seconds before executing, or between executing and answering
-        * `"stall"`: nothing more on this connection until the faults are taken back
-        * `"drop-before"`, `"drop-after"`: resets the connection in place of executing, or of answering
+        * `"stall"`: does nothing more on this connection until the fault is taken back
+        * `"drop-before"`, `"drop-after"`: resets the connection instead of executing, or instead of answering
         * `"truncate"`: sends that many bytes of the answer, then closes
-        * `"split"`: the answer in pieces of one byte
-        * `"result"`: answers with that result code (0 to 255), executes nothing
-        * `"garbage"`: executes, and sends those bytes in place of the answer
+        * `"split"`: sends the answer in pieces of one byte
+        * `"result"`: answers with that result code (0 to 255) and executes nothing
+        * `"garbage"`: executes, and sends those bytes instead of the answer
         * `"refuse"`: resets new connections
         * `"connect-delay"`: serves nothing on new connections for that many seconds
-        * `"black-hole"`: nothing arrives any more, neither way, on open and on new connections, until it is taken back;
-          then it arrives late. `"black-hole-requests"`, `"black-hole-answers"`: one way only
-        * `"black-hole-connects"`: connects hang, and open connections are served (on Linux only)
+        * `"black-hole"`: nothing arrives any more, in either direction, on open and on new connections, until the fault
+          is taken back; then it arrives late. `"black-hole-requests"`, `"black-hole-answers"`: one direction only
+        * `"black-hole-connects"`: new connections hang, open ones are served (on Linux only)
         * `"reject-unowned"`: result 11 for partitions that the node does not own
 
-        `on`: the kinds of requests that it strikes, one or several of `"info"`, `"admin"`, `"read"`, `"write"`,
-        `"batch"`, `"query"`, `"other"` (default: all), or `"batch-row"`: single rows of batches, which only `"result"`
-        strikes. `node`: where (default: all nodes that there are). `set`: only requests about records of this set.
-        `key_prefix`: only requests that carry the user key (`send_key`), a str that begins like this. `digest`: only
-        requests about the record with it (`key.digest`). `connection`: only the connection with this number, of each
-        node, counted from 1. `skip`: requests that pass first (default 0). `times`: ends after that many (default:
-        never). `probability`: 0 to 1 (default 1), from the cluster's seed.
+        Which requests it affects:
 
-        Raises `ValueError` or `TypeError` for what does not fit.
+        * `on`: one or several of `"info"`, `"admin"`, `"read"`, `"write"`, `"batch"`, `"query"`, `"other"` (default: all),
+          or `"batch-row"`: single rows of batches, for `"result"` only
+        * `node`: a node (default: all that exist now)
+        * `set`: requests about records of this set
+        * `key_prefix`: requests that carry the user key (`send_key`), a str with this prefix
+        * `digest`: requests about the record with this digest (`key.digest`)
+        * `connection`: the connection with this number on each node, counted from 1
+        * `skip`: that many requests pass first (default 0)
+        * `times`: ends after that many requests (default: never)
+        * `probability`: 0 to 1 (default 1), from the cluster's seed
+
+        Raises `ValueError` or `TypeError` for wrong arguments.
         """
         rule = arguments.fault(action, value, on, set, key_prefix, digest, connection, skip, times, probability)
         return self._inject(**rule, node=None if node is None else id_of(node))
 
     def clear_faults(self) -> Done:
-        """Takes all faults back, heals a `split`, gives partitions back that `set_master` or `hold_partitions` moved
+        """Takes back all faults, heals a `split`, and returns partitions that `set_master` or `hold_partitions` moved
         or held."""
         return self._do("clear_faults")
