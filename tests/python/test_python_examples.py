@@ -46,6 +46,9 @@ def test_the_pages_of_tutorials_show_their_examples():
     # The page explains what the file's docstring says.
     program = frames.partition('"""\n\n')[2]
     assert f"```python\n{program}```" in page("docs/python/dataframe.md")
+    # tests/rust/examples.rs runs this one.
+    axum = (ROOT / "crates/core-ext/examples/axum_service.rs").read_text(encoding="utf-8").partition("\n\n")[2]
+    assert f"```rust\n{axum}```" in page("docs/rust-service.md")
 
 
 def test_asyncio(seeds):

@@ -188,8 +188,8 @@ class Changes(Generic[Done, Injected]):
 
         Which requests it affects:
 
-        * `on`: one or several of `"info"`, `"admin"`, `"read"`, `"write"`, `"batch"`, `"query"`, `"other"` (default: all),
-          or `"batch-row"`: single rows of batches, for `"result"` only
+        * `on`: one or several of `"info"`, `"admin"`, `"read"`, `"write"`, `"batch"`, `"query"` and `"other"` (default:
+          all), or `"batch-row"`: single rows of batches, for `"result"` only
         * `node`: a node (default: all that exist now)
         * `set`: requests about records of this set
         * `key_prefix`: requests that carry the user key (`send_key`), a str with this prefix
