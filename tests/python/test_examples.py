@@ -324,7 +324,13 @@ LIBRARIES = "fastapi|opentelemetry|pandas|polars|prometheus_client|pyarrow|trio"
 
 def pages():
     """All our pages that have programs in Python on them."""
-    every = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/*.md"), *ROOT.glob("tests/**/*.md")]
+    every = [
+        *ROOT.glob("*.md"),
+        ROOT / "python/README.md",
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("crates/**/*.md"),
+        *ROOT.glob("tests/**/*.md"),
+    ]
     # Programs with a title are files of something larger: test_forks.py and test_python_examples.py run those.
     return sorted(str(page.relative_to(ROOT)) for page in every if "```python\n" in page.read_text(encoding="utf-8"))
 

@@ -102,6 +102,7 @@ def pages_outside_the_site():
         *ROOT.glob("*.md"),
         *ROOT.glob("examples/**/*.md"),
         *ROOT.glob("crates/*/*.md"),
+        *ROOT.glob("python/*.md"),
         *ROOT.glob("crates/*/fuzz/*.md"),
     ]
 
