@@ -68,6 +68,32 @@ def test_dataframes():
     assert printed == shown
 
 
+# Runs the cells of a notebook as Jupyter does: in one event loop, with `await` at their top level.
+CELLS = """
+import ast, asyncio, contextlib, inspect, io, json, sys
+
+async def main():
+    space = {"__name__": "__main__"}
+    for cell in json.load(sys.stdin)["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        code = compile("".join(cell["source"]), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            if inspect.isawaitable(done := eval(code, space)):
+                await done
+        shown = "".join(line for output in cell["outputs"] for line in output["text"])
+        assert printed.getvalue() == shown, (printed.getvalue(), shown)
+
+asyncio.run(main())
+"""
+
+
+def test_the_notebook_prints_what_it_shows():
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library)
+    run("-Werror", "-c", CELLS, input=(EXAMPLES / "dataframes.ipynb").read_text(encoding="utf-8"))
+
+
 def pytest_in(folder, *arguments):
     """A run of pytest with the plugin of the package alone, as a project of its own would have it."""
     # On embedded clusters: the tests stop nodes.
