@@ -54,7 +54,7 @@ demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:por
 	    --tasks $(TASKS) --threads $(THREADS) --keys $(KEYS) --duration $(DURATION) --warmup $(WARMUP) --workload RU,50
 
 .PHONY: test
-test: lint docs test-rust test-python test-peers ## everything that CI runs
+test: lint docs test-rust test-python test-peers test-packages ## everything that CI runs
 	@echo "make test: all passed. Python tests: $$($(PYTHON) --version), beside other clients; without the GIL: $(WITHOUT_GIL)"
 
 .PHONY: lint
@@ -114,6 +114,12 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(PEERS)/bin/python tests/python/peers/check_transactions.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
+
+.PHONY: test-packages
+test-packages: wheel ## what would be published: metadata and sizes of the wheels; each crate, packed and built from its package
+	$(TOOLS)/bin/twine check --strict $(WHEELS)/*.whl
+	@large=$$(find $(WHEELS) -name 'aerolane-*.whl' -size +8M); [[ -z $$large ]] || { echo "more than 8 MB: $$large" >&2; exit 1; }
+	$(CARGO) publish --workspace --locked --dry-run --allow-dirty
 
 .PHONY: test-languages
 test-languages: ## clients of Go, Node and Java on the embedded cluster, where their tools are installed (needs the network)

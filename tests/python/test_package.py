@@ -82,6 +82,18 @@ def test_importing_starts_nothing():
     assert run.returncode == 0, run.stderr
 
 
+def test_importing_loads_nothing_but_asyncio():
+    """Beside its own modules: what an import costs is what it loads."""
+    program = (
+        "import sys, asyncio\n"
+        "before = set(sys.modules)\n"
+        "import aerolane\n"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout.split() == ["aerolane"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="how ELF modules get their thread-local storage")
 def test_thread_local_storage_leaves_room_for_other_modules():
     """The allocator's storage is static, so all of the module's is: of the 1.6 KB that glibc has for all modules that a
