@@ -1,6 +1,6 @@
 """Keeps the stubs of the compiled module (`python/aerolane/_aerolane/*.pyi`) in step with it.
 
-The stubs that `crates/py-bindings/stubs.toml` describes are rendered as a whole (`stub_render.py`). The others have
+The stubs that `crates/py-bindings/stubs` describes are rendered as a whole (`stub_render.py`). The others have
 signatures that are written by hand, and get their docstrings here: no class and no method is described twice.
 
     python tests/python/make_stubs.py            writes them

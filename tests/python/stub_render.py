@@ -1,15 +1,16 @@
-"""Renders stubs from the classes of the compiled module, and from a table of what these cannot say.
+"""Renders stubs from the classes of the compiled module, and from tables of what these cannot say.
 
-Names, arguments, defaults and docstrings are those of the compiled classes, which are made of the tables of verbs and
-steps. `crates/py-bindings/stubs.toml` has the types, and the bases that only stubs have: each shows what several
-classes share.
+Names, arguments, defaults and docstrings are those of the compiled classes, which are made of the tables of verbs,
+steps, operations, expressions and policies. `crates/py-bindings/stubs` has the types, and the bases that only stubs
+have: each shows what several classes share.
 """
 
+import enum
 import inspect
 import json
 import re
 
-from stub_table import SPECIAL, TABLE, Places, Table, compiled, homes
+from stub_table import SPECIAL, Places, Table, compiled, homes
 from stub_text import WIDTH, docstring, literal, separated, split, wrapped
 
 # Where names of annotations come from that no stub defines.
@@ -19,9 +20,9 @@ LIBRARY = {
         "aerolane.system_settings": "MetricsSettings TransactionSettings",
         "collections.abc": "Callable Coroutine Generator Iterable Mapping Sequence",
         "datetime": "datetime timedelta",
-        "enum": "Enum",
+        "enum": "Enum IntEnum",
         "types": "TracebackType",
-        "typing": "Any Generic Literal NamedTuple Never Self TypeAlias TypeVar Unpack final overload",
+        "typing": "Any ClassVar Generic Literal NamedTuple Never Self TypeAlias TypeVar Unpack final overload",
         "typing_extensions": "disjoint_base",
     }.items()
     for name in names.split()
@@ -57,8 +58,12 @@ class Rendering:
                     lines.append(f"    @{member.kind}")
                 lines += self.body(f"def {member.name}", arguments, tail, doc if number == 0 else None)
             return lines
+        if member.kind == "constant":
+            return [f"    {member.name}: {self.annotation(self.gives(name, member))}"]
         if member.kind == "property":
             gives = self.annotation(self.gives(name, member))
+            if self.table.is_attribute(name, member.name):
+                return [f"    {member.name}: {gives}", *(literal(doc, "    ") if doc else [])]
             return ["    @property", *self.body(f"def {member.name}", ["self"], f" -> {gives}:", doc)]
         first = {"staticmethod": [], "classmethod": ["cls"]}.get(member.kind, ["self"])
         if member.kind:
@@ -70,10 +75,13 @@ class Rendering:
         arguments = first + self.arguments(name, member)
         return [*lines, *self.body(f"def {member.name}", arguments, f" -> {gives}:", doc)]
 
+    def source(self, name):
+        return f"crates/py-bindings/stubs/{self.table.classes[name]['table']}"
+
     def gives(self, name, member):
         found = self.table.returns(name, member.name)
         if found is None:
-            raise SystemExit(f"{TABLE}: {name}.{member.name} has no type in `returns`")
+            raise SystemExit(f"{self.source(name)}: {name}.{member.name} has no type in `returns`")
         return found
 
     def arguments(self, name, member):
@@ -90,7 +98,8 @@ class Rendering:
             default = parameter.default
             type = self.table.type(name, member.name, parameter.name) or ("bool" if isinstance(default, bool) else None)
             if type is None:
-                raise SystemExit(f"{TABLE}: {name}.{member.name} has no type for its argument {parameter.name}")
+                lacks = f"{name}.{member.name} has no type for its argument {parameter.name}"
+                raise SystemExit(f"{self.source(name)}: {lacks}")
             if default is None and "None" not in type and type != "Any":
                 type += " | None"
             stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
@@ -102,16 +111,16 @@ class Rendering:
         return found
 
     def body(self, head, arguments, tail, doc):
-        lines = wrapped(head, arguments, tail, "    ")
         if doc is None:
-            lines[-1] += " ..."
-            return lines
-        return lines + literal(doc, " " * 8)
+            return wrapped(head, arguments, f"{tail} ...", "    ")
+        return wrapped(head, arguments, tail, "    ") + literal(doc, " " * 8)
 
     def shown(self, entry):
         """A class as lines."""
         name = entry["name"]
         own = getattr(compiled, name, None)
+        if own and issubclass(own, enum.Enum):
+            return self.enumeration(name, own)
         decorators = entry.get("decorators", ["final"] if own else [])
         self.used |= set(decorators)
         bases = entry.get("bases")
@@ -125,11 +134,40 @@ class Rendering:
         if doc is None:
             raise SystemExit(f"{name} has no docstring")
         lines += literal(doc, "    ")
-        members = sorted(self.table.members[name], key=self.places)
+        members = self.in_order(name, own)
         if members:
             lines.append("")
         for member in members:
             lines += self.method(name, member)
+        return lines
+
+    def in_order(self, name, own):
+        """The members of a class: attributes in the order in which its constructor takes them, special methods last."""
+        text = getattr(own, "__text_signature__", None)
+        taken = list(inspect.signature(own).parameters) if text else []
+
+        known = list(vars(own)) if own else []
+
+        def place(member):
+            if member.name == "__new__":
+                return (0,)
+            if member.kind == "constant":
+                return 1, known.index(member.name)
+            if self.table.is_attribute(name, member.name):
+                return 1, taken.index(member.name) if member.name in taken else len(taken), *self.places(name, member)
+            return 3 if SPECIAL.fullmatch(member.name) else 2, *self.places(name, member)
+
+        return sorted(self.table.members[name], key=place)
+
+    def enumeration(self, name, own):
+        """An enum as lines."""
+        base = self.annotation("IntEnum" if issubclass(own, enum.IntEnum) else "Enum")
+        lines = [f"class {name}({base}):", *literal(docstring(own), "    "), ""]
+        for member in own.__members__:
+            value = own[member].value
+            lines.append(f"    {member} = {json.dumps(value) if isinstance(value, str) else value}")
+        if base == "Enum" and hasattr(own, "__int__"):
+            lines.append("    def __int__(self) -> int: ...")
         return lines
 
     def lines(self, text):
@@ -137,7 +175,7 @@ class Rendering:
         found = []
         for line in self.annotation(text).splitlines():
             if line.strip() == "{docstring}":
-                name = re.match(r"class (\w+)", found[0])[1]
+                name = re.match(r"(?:class|def) (\w+)", found[0])[1]
                 found += literal(docstring(getattr(compiled, name)), "    ")
             else:
                 found.append(line)
@@ -207,5 +245,6 @@ def rendered():
     places, where = Places(), homes(table)
     found = {file: Rendering(table, file, places, where).render() for file in table.files}
     if table.unused:
-        raise SystemExit(f"{TABLE}: no argument needs these types: {', '.join(sorted(table.unused))}")
+        unused = ", ".join(f"{given} ({file})" for file, given in sorted(table.unused))
+        raise SystemExit(f"no argument needs these types: {unused}")
     return found

@@ -1,6 +1,7 @@
-"""The table of what compiled classes cannot say of themselves (`stubs.toml`), put beside these classes."""
+"""The tables of what compiled classes cannot say of themselves (`stubs/*.toml`), put beside these classes."""
 
 import ast
+import enum
 import fnmatch
 import inspect
 import pathlib
@@ -13,13 +14,13 @@ import aerolane._aerolane as compiled
 
 ROOT = pathlib.Path(__file__).parents[2]
 STUBS = ROOT / "python" / "aerolane" / "_aerolane"
-TABLE = ROOT / "crates" / "py-bindings" / "stubs.toml"
+TABLES = ROOT / "crates" / "py-bindings" / "stubs"
 SOURCES = ROOT / "crates" / "py-bindings" / "src"
 SPECIAL = re.compile(r"__\w+__")
 
 
 class Member:
-    """A method or property of a compiled class, as it is rendered."""
+    """A method, a property or a constant of a compiled class, as it is rendered."""
 
     def __init__(self, owner, name):
         static = inspect.getattr_static(owner, name)
@@ -29,6 +30,9 @@ class Member:
             "classmethod_descriptor": "classmethod",
             "getset_descriptor": "property",
         }.get(type(static).__name__, "")
+        if not self.kind and not callable(static):
+            self.kind, self.doc, self.signature = "constant", None, None
+            return
         self.doc = docstring(static if self.kind == "property" else getattr(owner, name))
         # The constructor's signature is that of the class.
         shown = owner if name == "__new__" else getattr(owner, name)
@@ -41,39 +45,49 @@ class Member:
 
 
 class Places:
-    """The order of methods: that in which the source defines methods of their names.
+    """The order of methods: that in which the file of their class defines methods of their names, or, of those that it
+    does not have, any other file.
 
     In a compiled class, blocks of methods are in the order in which they were linked.
     """
 
+    CLASS = re.compile(r"\bstruct (\w+)")
+
     DEFINITION = re.compile(r"///[^\n]*\n\s*(?:#\[.*?\]\n\s*)*(?:pub(?:\([^)]*\))? )?(?:fn )?(?:r#)?(\w+)", re.DOTALL)
 
     def __init__(self):
-        self.found = {}
+        self.found, self.classes = {}, {}
         # The tables of steps before what refers to them.
         sources = sorted(SOURCES.rglob("*.rs"), key=lambda path: ("steps" not in path.parts, path))
         for number, source in enumerate(sources):
-            for match in self.DEFINITION.finditer(source.read_text(encoding="utf-8")):
+            text, here = source.read_text(encoding="utf-8"), {}
+            for match in self.DEFINITION.finditer(text):
+                here.setdefault(match[1], match.start())
                 self.found.setdefault(match[1], (number, match.start()))
+            for match in self.CLASS.finditer(text):
+                self.classes.setdefault(match[1], here)
 
-    def __call__(self, member):
-        return (member.name not in ("__new__",), self.found.get(member.name, (1 << 30, 0)), member.name)
+    def __call__(self, owner, member):
+        place = self.classes.get(owner, {}).get(member.name)
+        elsewhere = self.found.get(member.name, (1 << 30, 0)) if place is None else ()
+        return place is None, place or 0, elsewhere, member.name
 
 
 class Table:
-    """The table, and which member each of its classes shows."""
+    """The tables, and which member each of their classes shows."""
 
     def __init__(self):
-        table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-        self.types = table.pop("types")
-        self.unused = set(self.types)
-        self.files = table
-        self.classes = {}
-        for file, content in self.files.items():
-            for entry in content["class"]:
-                if "name" in entry:
-                    entry["file"] = file
-                    self.classes[entry["name"]] = entry
+        self.files, self.classes, self.unused = {}, {}, set()
+        for path in sorted(TABLES.glob("*.toml")):
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            types = table.pop("types", {})
+            self.unused |= {(path.name, given) for given in types}
+            self.files |= table
+            for content in table.values():
+                for entry in content["class"]:
+                    if "name" in entry:
+                        entry["table"], entry["types of all"] = path.name, types
+                        self.classes[entry["name"]] = entry
         self.members = {name: [] for name in self.classes}
         self.place()
 
@@ -97,14 +111,15 @@ class Table:
         """Gives each member of each compiled class to the class of the table that shows it."""
         owners, heirs = {}, {}
         for name in self.classes:
-            if not hasattr(compiled, name):
+            if not hasattr(compiled, name) or issubclass(getattr(compiled, name), enum.Enum):
                 continue
             for base in self.ancestors(name):
                 heirs.setdefault(base, []).append(name)
             own, inherited = getattr(compiled, name), self.inherited(name)
             for member in own.__dict__:
-                said = member in self.classes[name].get("signatures", ()) or member == "__new__"
-                if member in inherited or (SPECIAL.fullmatch(member) and not said):
+                said = member in self.classes[name].get("signatures", ())
+                said = said or (member == "__new__" and own.__text_signature__ is not None)
+                if member in inherited or (member.startswith("_") and not said):
                     continue
                 one = Member(own, member)
                 owners.setdefault(one.identity, (one, []))[1].append(name)
@@ -128,6 +143,11 @@ class Table:
             isinstance(returns, dict) and self.returns(name, member) != returns.get("*")
         )
 
+    def is_attribute(self, name, member):
+        """Whether a property can be set, as the table says: it is shown as an attribute."""
+        patterns = self.classes[name].get("attributes", "").split()
+        return any(fnmatch.fnmatchcase(member, pattern) for pattern in patterns)
+
     def returns(self, name, member):
         """What a member of a class gives; `None`: the class has no such member."""
         returns = self.classes[name].get("returns", {})
@@ -142,11 +162,12 @@ class Table:
 
     def type(self, name, method, argument):
         """The type of an argument: what the class says goes before what holds for all, and a method before a name."""
-        place = f"{method}.{argument}"
-        for types in (self.classes[name].get("types", {}), self.types):
+        place, entry = f"{method}.{argument}", self.classes[name]
+        for types in (entry.get("types", {}), entry["types of all"]):
             for given in (place, *(key for key in types if "." in key and fnmatch.fnmatchcase(place, key)), argument):
                 if given in types:
-                    self.unused -= {given} if types is self.types else set()
+                    if types is entry["types of all"]:
+                        self.unused.discard((entry["table"], given))
                     return types[given]
         return None
 
@@ -183,6 +204,6 @@ def homes(table):
             if "name" in entry:
                 found[entry["name"]] = stem
             for line in entry.get("text", "").splitlines():
-                if match := re.match(r"(?:class )?(\w+)", line):
+                if match := re.match(r"(?:class |def )?(\w+)", line):
                     found[match[1]] = stem
     return found

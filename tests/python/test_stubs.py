@@ -64,10 +64,12 @@ def test_a_docstring_that_the_module_does_not_have(copy):
     ],
 )
 def test_what_the_table_lacks_or_has_too_much_of(tmp_path, monkeypatch, change, said):
-    table = tmp_path / "stubs.toml"
-    text = stub_table.TABLE.read_text()
+    for table in stub_table.TABLES.glob("*.toml"):
+        shutil.copy(table, tmp_path)
+    table = tmp_path / "builders.toml"
+    text = table.read_text()
     assert change(text) != text
     table.write_text(change(text))
-    monkeypatch.setattr(stub_table, "TABLE", table)
+    monkeypatch.setattr(stub_table, "TABLES", tmp_path)
     with pytest.raises(SystemExit, match=said):
         stub_render.rendered()

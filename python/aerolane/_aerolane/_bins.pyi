@@ -244,12 +244,12 @@ class CdtWriteInvertableBuilder(
     what is not selected.
     """
 
-    @classmethod
-    def __class_getitem__(cls, _item: Any) -> type[CdtWriteInvertableBuilder[Any]]: ...
     def remove_all_others(self, *, return_type: ListReturnType | MapReturnType | None = None) -> _P_co:
         """Removes what is not selected. Returns what `return_type` (a `ListReturnType` or `MapReturnType`) asks for,
         by default nothing.
         """
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtWriteInvertableBuilder[Any]]: ...
 
 @final
 class CdtPathBuilder(Generic[_P_co]):
@@ -257,16 +257,6 @@ class CdtPathBuilder(Generic[_P_co]):
     later. Methods `on_..` navigate further; each other method adds one operation and returns the builder.
     """
 
-    def on_map_key(self, key: Any) -> CdtPathBuilder[_P_co]:
-        """Selects the value of a map key."""
-    def on_map_value(self, value: Any) -> CdtPathBuilder[_P_co]:
-        """Selects the first map entry with this value."""
-    def on_list_index(self, index: int) -> CdtPathBuilder[_P_co]:
-        """Selects the list item at an index."""
-    def on_list_value(self, value: Any) -> CdtPathBuilder[_P_co]:
-        """Selects the first list item with this value."""
-    @classmethod
-    def __class_getitem__(cls, _item: Any) -> type[CdtPathBuilder[Any]]: ...
     def on_each_child(self) -> CdtPathBuilder[_P_co]:
         """Selects all items of the list, or all values of the map. Requires server 8.1.1 or later."""
     def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
@@ -275,6 +265,14 @@ class CdtPathBuilder(Generic[_P_co]):
         """Selects the values of these map keys. Requires server 8.1.2 or later."""
     def and_filter(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
         """Keeps what is selected only where an expression is true. Requires server 8.1.2 or later."""
+    def on_map_key(self, key: Any) -> CdtPathBuilder[_P_co]:
+        """Selects the value of a map key."""
+    def on_list_index(self, index: int) -> CdtPathBuilder[_P_co]:
+        """Selects the list item at an index."""
+    def on_map_value(self, value: Any) -> CdtPathBuilder[_P_co]:
+        """Selects the first map entry with this value."""
+    def on_list_value(self, value: Any) -> CdtPathBuilder[_P_co]:
+        """Selects the first list item with this value."""
     def collect_values(self, *, no_fail: bool = False) -> _P_co:
         """Returns a list of the selected values. With `no_fail`, elements whose type does not fit the path are left
         out.
@@ -302,6 +300,8 @@ class CdtPathBuilder(Generic[_P_co]):
         """Like `modify_by`, but leaves elements alone whose type does not fit the path."""
     def remove_matches(self) -> _P_co:
         """Removes what is selected."""
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtPathBuilder[Any]]: ...
 
 @final
 class QueryBinBuilder(_BinVerbs, _ReadNavigation[_P_co], _Paths[_P_co], _BinReads[_P_co], _CollectionReads[_P_co]):
@@ -326,8 +326,6 @@ class WriteBinBuilder(
 
     def stream(self, on_error: Any = None) -> Any:
         """Executes the chain and streams its results: `stream` of the builder."""
-    @classmethod
-    def __class_getitem__(cls, _item: Any) -> type[WriteBinBuilder[Any]]: ...
     def query(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
         """Continues the chain with records to read."""
     def execute(self, on_error: Any = None) -> Any:
@@ -336,3 +334,5 @@ class WriteBinBuilder(
         """Continues the chain with a function to apply to records."""
     def bin(self, bin_name: str) -> WriteBinBuilder[_P_co]:
         """Continues with another bin of the same builder."""
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[WriteBinBuilder[Any]]: ...

@@ -417,20 +417,20 @@ class QueryHint:
         bin_name: str | None = None,
     ) -> Self: ...
     @property
-    def allow_scans_with_where(self) -> bool | None: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-    @property
     def query_duration(self) -> QueryDuration | None:
         """How long the query is expected to take, a `QueryDuration`. `None` leaves that to the policy."""
+    @property
+    def allow_scans_with_where(self) -> bool | None: ...
     @property
     def index_name(self) -> str | None: ...
     @property
     def bin_name(self) -> str | None: ...
+    @property
+    def hard_hint(self) -> bool: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __ne__(self, other: object, /) -> bool: ...
-    @property
-    def hard_hint(self) -> bool: ...
 
 @final
 class QueryExplanation:
@@ -439,17 +439,17 @@ class QueryExplanation:
     """
 
     @property
-    def filter(self) -> Filter | None:
-        """What the query asks the index for, a `Filter`. `None` if it uses no index."""
-    @property
-    def expression(self) -> FilterExpression | None:
-        """What the server filters the records by, a `FilterExpression`. `None` if it does not filter."""
-    @property
     def refusal(self) -> str | None:
         """Why the query would fail, or `None`."""
     @property
     def index_name(self) -> str | None:
         """The secondary index that the query uses. `None` if it uses none, or one that `filter()` names by its bin."""
+    @property
+    def filter(self) -> Filter | None:
+        """What the query asks the index for, a `Filter`. `None` if it uses no index."""
+    @property
+    def expression(self) -> FilterExpression | None:
+        """What the server filters the records by, a `FilterExpression`. `None` if it does not filter."""
     @property
     def uses_index(self) -> bool:
         """Whether the query uses a secondary index."""

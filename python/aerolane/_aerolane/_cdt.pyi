@@ -259,13 +259,13 @@ class ListReturnType:
     VALUE: ClassVar[ListReturnType]
     EXISTS: ClassVar[ListReturnType]
     INVERTED: ClassVar[ListReturnType]
-    def __or__(self, other: ListReturnType, /) -> ListReturnType: ...
     def __and__(self, other: ListReturnType, /) -> ListReturnType: ...
-    def __ror__(self, other: ListReturnType, /) -> ListReturnType: ...
-    def __rand__(self, other: ListReturnType, /) -> ListReturnType: ...
-    def __int__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __or__(self, other: ListReturnType, /) -> ListReturnType: ...
+    def __rand__(self, other: ListReturnType, /) -> ListReturnType: ...
+    def __ror__(self, other: ListReturnType, /) -> ListReturnType: ...
 
 @final
 class MapReturnType:
@@ -284,13 +284,13 @@ class MapReturnType:
     UNORDERED_MAP: ClassVar[MapReturnType]
     ORDERED_MAP: ClassVar[MapReturnType]
     INVERTED: ClassVar[MapReturnType]
-    def __or__(self, other: MapReturnType, /) -> MapReturnType: ...
     def __and__(self, other: MapReturnType, /) -> MapReturnType: ...
-    def __ror__(self, other: MapReturnType, /) -> MapReturnType: ...
-    def __rand__(self, other: MapReturnType, /) -> MapReturnType: ...
-    def __int__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __or__(self, other: MapReturnType, /) -> MapReturnType: ...
+    def __rand__(self, other: MapReturnType, /) -> MapReturnType: ...
+    def __ror__(self, other: MapReturnType, /) -> MapReturnType: ...
 
 @final
 class ListPolicy:
@@ -303,7 +303,9 @@ class ListPolicy:
 
     def __new__(cls, order: ListOrderType | None = None, write_flags: int | None = None) -> Self: ...
     order: ListOrderType
+    """The order of lists that an operation creates."""
     write_flags: int
+    """What is refused, and how: bits of `ListWriteFlags`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
@@ -324,19 +326,23 @@ class MapPolicy:
         flags: int | None = None,
         persist_index: bool | None = None,
     ) -> Self: ...
+    order: MapOrder
+    """The order of maps that an operation creates."""
+    write_mode: MapWriteMode
+    """How keys are written; the same as two bits of `flags`."""
+    flags: int
+    """The write flags: a member of `MapWriteFlags`, or an int for several."""
+    persist_index: bool
+    """Whether the index of a new map is stored with it."""
     @classmethod
     def new_with_flags(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
         """A policy with an order and write flags."""
     @classmethod
     def new_with_flags_and_persisted_index(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
         """A policy with an order, write flags, and a stored index."""
-    order: MapOrder
-    write_mode: MapWriteMode
-    flags: int
     @property
     def raw_flags(self) -> int:
         """The write flags as an int."""
-    persist_index: bool
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
@@ -369,6 +375,7 @@ class HLLPolicy:
 
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     write_flags: int
+    """What is refused, and how: bits of `HLLWriteFlags`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[int]: ...
 
@@ -383,6 +390,11 @@ class CTX:
     `InvalidArgumentError` for values that cannot be sent.
     """
 
+    @staticmethod
+    def and_filter(exp: FilterExpression) -> CTX:
+        """Keeps only those elements selected by the previous step for which an expression is true. Only on paths;
+        server 8.1.2 and later.
+        """
     @staticmethod
     def list_index(index: int) -> CTX:
         """The item of a list at an index."""
@@ -423,11 +435,6 @@ class CTX:
     @staticmethod
     def map_keys_in(keys: Iterable[Any]) -> CTX:
         """The values of some keys of a map. Only on paths; server 8.1.2 and later."""
-    @staticmethod
-    def and_filter(exp: FilterExpression) -> CTX:
-        """Keeps only those elements selected by the previous step for which an expression is true. Only on paths;
-        server 8.1.2 and later.
-        """
     @staticmethod
     def to_bytes(ctx: Iterable[CTX] | None) -> bytes:
         """Encodes a sequence of CTX as bytes, for `from_bytes` and other clients. Settings for creating lists and

@@ -3,11 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
-from ._cdt import (
-    CTX,
-    ExpType,
-    LoopVarPart,
-)
+from ._cdt import CTX, ExpType, LoopVarPart
 from ._expression_collections import _CollectionExpressions
 from ._expression_values import _ValueExpressions
 from ._values import GeoJSON
@@ -42,71 +38,88 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         The bytes are not checked; the server refuses invalid ones. Raises `Base64DecodeError` (a `ValueError`) for text
         that is not base64.
         """
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    @staticmethod
-    def key(exp_type: ExpType) -> FilterExpression:
-        """The user key of the record, if it was stored with it (`send_key`), as a value of this type."""
-    @staticmethod
-    def key_exists() -> FilterExpression:
-        """Whether the user key was stored with the record."""
-    @staticmethod
-    def int_bin(name: str) -> FilterExpression:
-        """The value of an int bin."""
-    @staticmethod
-    def string_bin(name: str) -> FilterExpression:
-        """The value of a str bin."""
-    @staticmethod
-    def blob_bin(name: str) -> FilterExpression:
-        """The value of a bytes bin."""
-    @staticmethod
-    def bool_bin(name: str) -> FilterExpression:
-        """The value of a bool bin."""
-    @staticmethod
-    def float_bin(name: str) -> FilterExpression:
-        """The value of a float bin."""
-    @staticmethod
-    def geo_bin(name: str) -> FilterExpression:
-        """The value of a GeoJSON bin."""
-    @staticmethod
-    def list_bin(name: str) -> FilterExpression:
-        """The value of a list bin."""
-    @staticmethod
-    def map_bin(name: str) -> FilterExpression:
-        """The value of a map bin."""
-    @staticmethod
-    def hll_bin(name: str) -> FilterExpression:
-        """The value of an HLL bin."""
-    @staticmethod
-    def bin_exists(name: str) -> FilterExpression:
-        """Whether there is a bin of this name."""
-    @staticmethod
-    def bin_type(name: str) -> FilterExpression:
-        """The particle type of a bin, an int; 0: there is none."""
     @staticmethod
     def set_name() -> FilterExpression:
         """The name of the record's set."""
     @staticmethod
-    def record_size() -> FilterExpression:
-        """The size of the record, in bytes. Server 7.0 and later."""
+    def key(exp_type: ExpType) -> FilterExpression:
+        """The user key of the record, if it was stored with it (`send_key`), as a value of this type."""
     @staticmethod
-    def last_update() -> FilterExpression:
-        """When the record was last written, in ns since 1970-01-01 00:00:00 UTC."""
+    def num_add(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The sum of ints, or of floats."""
     @staticmethod
-    def since_update() -> FilterExpression:
-        """How long ago the record was last written, in ms."""
+    def num_sub(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The first number less all others; of one number, its negative."""
     @staticmethod
-    def void_time() -> FilterExpression:
-        """When the record expires, in ns since 1970-01-01 00:00:00 UTC; -1: never."""
+    def num_mul(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The product of ints, or of floats."""
     @staticmethod
-    def ttl() -> FilterExpression:
-        """How long until the record expires, in s; -1: never."""
+    def num_div(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The first number divided by all others; of one number, its reciprocal."""
     @staticmethod
-    def is_tombstone() -> FilterExpression:
-        """Whether the record was deleted and has left a tombstone."""
+    def num_pow(base: FilterExpression, exponent: FilterExpression) -> FilterExpression:
+        """A float to the power of another one."""
     @staticmethod
-    def digest_modulo(modulo: int) -> FilterExpression:
-        """The remainder of the record's digest as a number; use it to sample records."""
+    def num_log(num: FilterExpression, base: FilterExpression) -> FilterExpression:
+        """The logarithm of a float, to a base (a float)."""
+    @staticmethod
+    def num_mod(numerator: FilterExpression, denominator: FilterExpression) -> FilterExpression:
+        """The remainder of the division of two ints."""
+    @staticmethod
+    def num_abs(value: FilterExpression) -> FilterExpression:
+        """A number without its sign."""
+    @staticmethod
+    def num_floor(num: FilterExpression) -> FilterExpression:
+        """The largest whole number that is not greater than a float; a float."""
+    @staticmethod
+    def num_ceil(num: FilterExpression) -> FilterExpression:
+        """The smallest whole number that is not less than a float; a float."""
+    @staticmethod
+    def to_int(num: FilterExpression) -> FilterExpression:
+        """A float as an int; the fraction is cut off."""
+    @staticmethod
+    def to_float(num: FilterExpression) -> FilterExpression:
+        """An int as a float."""
+    @staticmethod
+    def int_and(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The bitwise and of ints."""
+    @staticmethod
+    def int_or(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The bitwise or of ints."""
+    @staticmethod
+    def int_xor(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The bitwise exclusive or of ints."""
+    @staticmethod
+    def int_not(exp: FilterExpression) -> FilterExpression:
+        """An int with all bits inverted."""
+    @staticmethod
+    def int_lshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
+        """An int, shifted to the left by a number of bits."""
+    @staticmethod
+    def int_rshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
+        """An int, shifted to the right by a number of bits; zeros are shifted in."""
+    @staticmethod
+    def int_arshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
+        """An int, shifted to the right by a number of bits; the sign bit is copied."""
+    @staticmethod
+    def int_count(exp: FilterExpression) -> FilterExpression:
+        """How many bits of an int are set."""
+    @staticmethod
+    def int_lscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
+        """The position of the first bit of an int, counted from the highest bit, that equals `search` (a bool); -1
+        if there is none.
+        """
+    @staticmethod
+    def int_rscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
+        """The position of the last bit of an int, searched from the lowest bit, that equals `search` (a bool); -1 if
+        there is none.
+        """
+    @staticmethod
+    def min(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The smallest of ints, or of floats."""
+    @staticmethod
+    def max(exps: Iterable[FilterExpression]) -> FilterExpression:
+        """The largest of ints, or of floats."""
     @staticmethod
     def val(value: Any) -> FilterExpression:
         """A constant, by the type of a Python value: `None`, bool, int, float, str, bytes, list, tuple, dict (as by
@@ -221,82 +234,6 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     def to_string(src: FilterExpression) -> FilterExpression:
         """An int, float, bool or bytes as a str. Server 8.2 and later."""
     @staticmethod
-    def num_add(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The sum of ints, or of floats."""
-    @staticmethod
-    def num_sub(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The first number less all others; of one number, its negative."""
-    @staticmethod
-    def num_mul(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The product of ints, or of floats."""
-    @staticmethod
-    def num_div(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The first number divided by all others; of one number, its reciprocal."""
-    @staticmethod
-    def num_pow(base: FilterExpression, exponent: FilterExpression) -> FilterExpression:
-        """A float to the power of another one."""
-    @staticmethod
-    def num_log(num: FilterExpression, base: FilterExpression) -> FilterExpression:
-        """The logarithm of a float, to a base (a float)."""
-    @staticmethod
-    def num_mod(numerator: FilterExpression, denominator: FilterExpression) -> FilterExpression:
-        """The remainder of the division of two ints."""
-    @staticmethod
-    def num_abs(value: FilterExpression) -> FilterExpression:
-        """A number without its sign."""
-    @staticmethod
-    def num_floor(num: FilterExpression) -> FilterExpression:
-        """The largest whole number that is not greater than a float; a float."""
-    @staticmethod
-    def num_ceil(num: FilterExpression) -> FilterExpression:
-        """The smallest whole number that is not less than a float; a float."""
-    @staticmethod
-    def to_int(num: FilterExpression) -> FilterExpression:
-        """A float as an int; the fraction is cut off."""
-    @staticmethod
-    def to_float(num: FilterExpression) -> FilterExpression:
-        """An int as a float."""
-    @staticmethod
-    def int_and(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The bitwise and of ints."""
-    @staticmethod
-    def int_or(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The bitwise or of ints."""
-    @staticmethod
-    def int_xor(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The bitwise exclusive or of ints."""
-    @staticmethod
-    def int_not(exp: FilterExpression) -> FilterExpression:
-        """An int with all bits inverted."""
-    @staticmethod
-    def int_lshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
-        """An int, shifted to the left by a number of bits."""
-    @staticmethod
-    def int_rshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
-        """An int, shifted to the right by a number of bits; zeros are shifted in."""
-    @staticmethod
-    def int_arshift(value: FilterExpression, shift: FilterExpression) -> FilterExpression:
-        """An int, shifted to the right by a number of bits; the sign bit is copied."""
-    @staticmethod
-    def int_count(exp: FilterExpression) -> FilterExpression:
-        """How many bits of an int are set."""
-    @staticmethod
-    def int_lscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
-        """The position of the first bit of an int, counted from the highest bit, that equals `search` (a bool); -1
-        if there is none.
-        """
-    @staticmethod
-    def int_rscan(value: FilterExpression, search: FilterExpression) -> FilterExpression:
-        """The position of the last bit of an int, searched from the lowest bit, that equals `search` (a bool); -1 if
-        there is none.
-        """
-    @staticmethod
-    def min(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The smallest of ints, or of floats."""
-    @staticmethod
-    def max(exps: Iterable[FilterExpression]) -> FilterExpression:
-        """The largest of ints, or of floats."""
-    @staticmethod
     def bool_loop_var(part: LoopVarPart) -> FilterExpression:
         """The key, value or index of the current element of a path, a bool. Server 8.1.1 and later, like all of
         these.
@@ -384,6 +321,65 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     @staticmethod
     def exp_remove(return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
         """`bin_exp` without what a path selects."""
+    @staticmethod
+    def key_exists() -> FilterExpression:
+        """Whether the user key was stored with the record."""
+    @staticmethod
+    def int_bin(name: str) -> FilterExpression:
+        """The value of an int bin."""
+    @staticmethod
+    def string_bin(name: str) -> FilterExpression:
+        """The value of a str bin."""
+    @staticmethod
+    def blob_bin(name: str) -> FilterExpression:
+        """The value of a bytes bin."""
+    @staticmethod
+    def bool_bin(name: str) -> FilterExpression:
+        """The value of a bool bin."""
+    @staticmethod
+    def float_bin(name: str) -> FilterExpression:
+        """The value of a float bin."""
+    @staticmethod
+    def geo_bin(name: str) -> FilterExpression:
+        """The value of a GeoJSON bin."""
+    @staticmethod
+    def list_bin(name: str) -> FilterExpression:
+        """The value of a list bin."""
+    @staticmethod
+    def map_bin(name: str) -> FilterExpression:
+        """The value of a map bin."""
+    @staticmethod
+    def hll_bin(name: str) -> FilterExpression:
+        """The value of an HLL bin."""
+    @staticmethod
+    def bin_exists(name: str) -> FilterExpression:
+        """Whether there is a bin of this name."""
+    @staticmethod
+    def bin_type(name: str) -> FilterExpression:
+        """The particle type of a bin, an int; 0: there is none."""
+    @staticmethod
+    def record_size() -> FilterExpression:
+        """The size of the record, in bytes. Server 7.0 and later."""
+    @staticmethod
+    def last_update() -> FilterExpression:
+        """When the record was last written, in ns since 1970-01-01 00:00:00 UTC."""
+    @staticmethod
+    def since_update() -> FilterExpression:
+        """How long ago the record was last written, in ms."""
+    @staticmethod
+    def void_time() -> FilterExpression:
+        """When the record expires, in ns since 1970-01-01 00:00:00 UTC; -1: never."""
+    @staticmethod
+    def ttl() -> FilterExpression:
+        """How long until the record expires, in s; -1: never."""
+    @staticmethod
+    def is_tombstone() -> FilterExpression:
+        """Whether the record was deleted and has left a tombstone."""
+    @staticmethod
+    def digest_modulo(modulo: int) -> FilterExpression:
+        """The remainder of the record's digest as a number; use it to sample records."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 def in_list(value: FilterExpression, list_exp: FilterExpression) -> FilterExpression:
     """Whether a list contains a value; the same as `FilterExpression.in_list`. Server 8.1.2 and later."""

@@ -2,26 +2,76 @@
 
 from collections.abc import Iterable
 
-from ._cdt import (
-    CTX,
-    ExpType,
-    ListPolicy,
-    ListReturnType,
-    ListSortFlags,
-    MapPolicy,
-    MapReturnType,
-)
+from ._cdt import CTX, ExpType, ListPolicy, ListReturnType, ListSortFlags, MapPolicy, MapReturnType
 from ._expression import FilterExpression
 
 class _CollectionExpressions:
     """What of `FilterExpression` is about lists and maps."""
 
     @staticmethod
-    def list_size(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """How many items a list has."""
-    @staticmethod
     def list_join(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
         """The str items of a list, concatenated. Server 8.2 and later."""
+    @staticmethod
+    def list_append(
+        policy: ListPolicy, value: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
+    ) -> FilterExpression:
+        """The list with a value appended."""
+    @staticmethod
+    def list_append_items(
+        policy: ListPolicy, list: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
+    ) -> FilterExpression:
+        """The list with the items of another list appended."""
+    @staticmethod
+    def list_clear(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
+        """The list without items."""
+    @staticmethod
+    def list_sort(sort_flags: ListSortFlags, bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
+        """The list, sorted."""
+    @staticmethod
+    def list_insert(
+        policy: ListPolicy,
+        index: FilterExpression,
+        value: FilterExpression,
+        bin: FilterExpression,
+        ctx: Iterable[CTX] | None,
+    ) -> FilterExpression:
+        """The list with a value inserted at an index."""
+    @staticmethod
+    def list_insert_items(
+        policy: ListPolicy,
+        index: FilterExpression,
+        list: FilterExpression,
+        bin: FilterExpression,
+        ctx: Iterable[CTX] | None,
+    ) -> FilterExpression:
+        """The list with the items of another one inserted at an index."""
+    @staticmethod
+    def list_set(
+        policy: ListPolicy,
+        index: FilterExpression,
+        value: FilterExpression,
+        bin: FilterExpression,
+        ctx: Iterable[CTX] | None,
+    ) -> FilterExpression:
+        """The list with another value at an index."""
+    @staticmethod
+    def list_increment(
+        policy: ListPolicy,
+        index: FilterExpression,
+        value: FilterExpression,
+        bin: FilterExpression,
+        ctx: Iterable[CTX] | None,
+    ) -> FilterExpression:
+        """The list with the number at an index increased by a value."""
+    @staticmethod
+    def map_size(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
+        """How many pairs a map has."""
+    @staticmethod
+    def map_clear(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
+        """The map without pairs."""
+    @staticmethod
+    def list_size(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
+        """How many items a list has."""
     @staticmethod
     def list_join_by_separator(
         separator: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
@@ -114,58 +164,6 @@ class _CollectionExpressions:
     ) -> FilterExpression:
         """`count` items starting at a rank relative to that of a value."""
     @staticmethod
-    def list_append(
-        policy: ListPolicy, value: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
-    ) -> FilterExpression:
-        """The list with a value appended."""
-    @staticmethod
-    def list_append_items(
-        policy: ListPolicy, list: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
-    ) -> FilterExpression:
-        """The list with the items of another list appended."""
-    @staticmethod
-    def list_insert(
-        policy: ListPolicy,
-        index: FilterExpression,
-        value: FilterExpression,
-        bin: FilterExpression,
-        ctx: Iterable[CTX] | None,
-    ) -> FilterExpression:
-        """The list with a value inserted at an index."""
-    @staticmethod
-    def list_insert_items(
-        policy: ListPolicy,
-        index: FilterExpression,
-        list: FilterExpression,
-        bin: FilterExpression,
-        ctx: Iterable[CTX] | None,
-    ) -> FilterExpression:
-        """The list with the items of another one inserted at an index."""
-    @staticmethod
-    def list_increment(
-        policy: ListPolicy,
-        index: FilterExpression,
-        value: FilterExpression,
-        bin: FilterExpression,
-        ctx: Iterable[CTX] | None,
-    ) -> FilterExpression:
-        """The list with the number at an index increased by a value."""
-    @staticmethod
-    def list_set(
-        policy: ListPolicy,
-        index: FilterExpression,
-        value: FilterExpression,
-        bin: FilterExpression,
-        ctx: Iterable[CTX] | None,
-    ) -> FilterExpression:
-        """The list with another value at an index."""
-    @staticmethod
-    def list_clear(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """The list without items."""
-    @staticmethod
-    def list_sort(sort_flags: ListSortFlags, bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """The list, sorted."""
-    @staticmethod
     def list_remove_by_value(
         return_type: ListReturnType, value: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
@@ -243,9 +241,6 @@ class _CollectionExpressions:
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
         """The list without `count` items starting at a rank."""
-    @staticmethod
-    def map_size(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """How many pairs a map has."""
     @staticmethod
     def map_get_by_key(
         return_type: MapReturnType,
@@ -399,9 +394,6 @@ class _CollectionExpressions:
         ctx: Iterable[CTX] | None,
     ) -> FilterExpression:
         """The map with the number of a key increased by a value."""
-    @staticmethod
-    def map_clear(bin: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression:
-        """The map without pairs."""
     @staticmethod
     def map_remove_by_key(
         return_type: MapReturnType, key: FilterExpression, bin: FilterExpression, ctx: Iterable[CTX] | None

@@ -1,17 +1,35 @@
 """Expressions on bits, HyperLogLogs and strings."""
 
-from ._cdt import (
-    BitPolicy,
-    BitwiseOverflowActions,
-    BitwiseResizeFlags,
-    HLLPolicy,
-    StringNumericType,
-)
+from ._cdt import BitPolicy, BitwiseOverflowActions, BitwiseResizeFlags, HLLPolicy, StringNumericType
 from ._expression import FilterExpression
 
 class _ValueExpressions:
     """What of `FilterExpression` is about bits, HyperLogLogs and strings."""
 
+    @staticmethod
+    def bit_get(bit_offset: FilterExpression, bit_size: FilterExpression, bin: FilterExpression) -> FilterExpression:
+        """Bits, as bytes."""
+    @staticmethod
+    def bit_count(bit_offset: FilterExpression, bit_size: FilterExpression, bin: FilterExpression) -> FilterExpression:
+        """How many bits are set."""
+    @staticmethod
+    def bit_lscan(
+        bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
+    ) -> FilterExpression:
+        """The offset of the first bit that equals `value` (a bool); -1 if there is none."""
+    @staticmethod
+    def bit_rscan(
+        bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
+    ) -> FilterExpression:
+        """The offset of the last bit that equals `value` (a bool); -1 if there is none."""
+    @staticmethod
+    def bit_get_int(
+        bit_offset: FilterExpression, bit_size: FilterExpression, signed: bool, bin: FilterExpression
+    ) -> FilterExpression:
+        """An integer of up to 64 bits."""
+    @staticmethod
+    def bit_b64_encode(bin: FilterExpression) -> FilterExpression:
+        """The blob as base64 text. Server 8.2 and later."""
     @staticmethod
     def bit_resize(
         policy: BitPolicy, byte_size: FilterExpression, resize_flags: BitwiseResizeFlags, bin: FilterExpression
@@ -118,45 +136,21 @@ class _ValueExpressions:
     ) -> FilterExpression:
         """The blob with an integer of up to 64 bits set."""
     @staticmethod
-    def bit_get(bit_offset: FilterExpression, bit_size: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """Bits, as bytes."""
+    def hll_init(policy: HLLPolicy, index_bit_count: FilterExpression, bin: FilterExpression) -> FilterExpression:
+        """A new HLL. `index_bit_count`: 4 to 16, as everywhere here."""
     @staticmethod
-    def bit_count(bit_offset: FilterExpression, bit_size: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """How many bits are set."""
-    @staticmethod
-    def bit_lscan(
-        bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
-    ) -> FilterExpression:
-        """The offset of the first bit that equals `value` (a bool); -1 if there is none."""
-    @staticmethod
-    def bit_rscan(
-        bit_offset: FilterExpression, bit_size: FilterExpression, value: FilterExpression, bin: FilterExpression
-    ) -> FilterExpression:
-        """The offset of the last bit that equals `value` (a bool); -1 if there is none."""
-    @staticmethod
-    def bit_get_int(
-        bit_offset: FilterExpression, bit_size: FilterExpression, signed: bool, bin: FilterExpression
-    ) -> FilterExpression:
-        """An integer of up to 64 bits."""
-    @staticmethod
-    def bit_b64_encode(bin: FilterExpression) -> FilterExpression:
-        """The blob as base64 text. Server 8.2 and later."""
+    def hll_add(policy: HLLPolicy, list: FilterExpression, bin: FilterExpression) -> FilterExpression:
+        """The HLL with the values of a list."""
     @staticmethod
     def bit_b64_encode_range(
         byte_offset: FilterExpression, byte_size: FilterExpression, invert_size: bool, bin: FilterExpression
     ) -> FilterExpression:
         """Bytes as base64 text; with `invert_size` their number counts from the end. Server 8.2 and later."""
     @staticmethod
-    def hll_init(policy: HLLPolicy, index_bit_count: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """A new HLL. `index_bit_count`: 4 to 16, as everywhere here."""
-    @staticmethod
     def hll_init_with_min_hash(
         policy: HLLPolicy, index_bit_count: FilterExpression, min_hash_count: FilterExpression, bin: FilterExpression
     ) -> FilterExpression:
         """A new HLL with min-hash bits (`min_hash_count`: 4 to 51)."""
-    @staticmethod
-    def hll_add(policy: HLLPolicy, list: FilterExpression, bin: FilterExpression) -> FilterExpression:
-        """The HLL with the values of a list."""
     @staticmethod
     def hll_add_with_index(
         policy: HLLPolicy, list: FilterExpression, index_bit_count: FilterExpression, bin: FilterExpression

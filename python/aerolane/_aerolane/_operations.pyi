@@ -49,15 +49,6 @@ class Operation(BaseOperation):
     def get() -> Operation:
         """Reads all bins."""
     @staticmethod
-    def get_bin(bin_name: str) -> Operation:
-        """Reads one bin."""
-    @staticmethod
-    def get_header() -> Operation:
-        """Reads no bins, only the generation and expiration."""
-    @staticmethod
-    def put(bin_name: str, value: Any) -> Operation:
-        """Writes a bin; `None` removes it."""
-    @staticmethod
     def add(bin_name: str, value: Any) -> Operation:
         """Adds to an int or float bin; creates the bin if it is missing."""
     @staticmethod
@@ -67,11 +58,20 @@ class Operation(BaseOperation):
     def prepend(bin_name: str, value: Any) -> Operation:
         """Prepends to a str or bytes bin; creates the bin if it is missing."""
     @staticmethod
+    def delete() -> Operation:
+        """Deletes the record."""
+    @staticmethod
+    def put(bin_name: str, value: Any) -> Operation:
+        """Writes a bin; `None` removes it."""
+    @staticmethod
     def touch() -> Operation:
         """Resets the TTL and increments the generation. Fails if the record does not exist."""
     @staticmethod
-    def delete() -> Operation:
-        """Deletes the record."""
+    def get_bin(bin_name: str) -> Operation:
+        """Reads one bin."""
+    @staticmethod
+    def get_header() -> Operation:
+        """Reads no bins, only the generation and expiration."""
 
 @final
 class ListOperation(BaseOperation):

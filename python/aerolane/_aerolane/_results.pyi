@@ -29,15 +29,15 @@ class HllConfig:
     """
 
     def __new__(cls, index_bit_count: int, min_hash_bit_count: int = ...) -> Self: ...
-    @staticmethod
-    def of(index_bit_count: int, min_hash_bit_count: int = ...) -> HllConfig:
-        """Same as the constructor."""
     @property
     def index_bit_count(self) -> int:
         """The number of index bits."""
     @property
     def min_hash_bit_count(self) -> int:
         """The number of min-hash bits; -1 for none."""
+    @staticmethod
+    def of(index_bit_count: int, min_hash_bit_count: int = ...) -> HllConfig:
+        """Same as the constructor."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -78,11 +78,11 @@ class RecordResult:
     """
 
     @property
+    def index(self) -> int:
+        """The position of the key in the call; -1 in queries."""
+    @property
     def key(self) -> Key:
         """The key. In the results of a query, it has the digest, and the user key if that is stored with the record."""
-    @property
-    def is_ok(self) -> bool:
-        """Whether the operation succeeded for this record."""
     @property
     def record(self) -> Record | None:
         """The record. `None` for a failure and for functions, and for `delete`, `touch` and `exists` of one record.
@@ -96,6 +96,12 @@ class RecordResult:
     def in_doubt(self) -> bool:
         """Whether a write that failed may have been applied."""
     @property
+    def exception(self) -> AerospikeError | None:
+        """The failure as an exception, which is not raised. `None` if there is none."""
+    @property
+    def udf_result(self) -> Any:
+        """What a function returned. `None` for other operations."""
+    @property
     def sub_code(self) -> int | None:
         """The server's sub-code of the failure, if it was requested (`error_detail_verbosity`) and sent."""
     @property
@@ -107,14 +113,8 @@ class RecordResult:
         (`error_detail_verbosity`) and sent.
         """
     @property
-    def index(self) -> int:
-        """The position of the key in the call; -1 in queries."""
-    @property
-    def exception(self) -> AerospikeError | None:
-        """The failure as an exception, which is not raised. `None` if there is none."""
-    @property
-    def udf_result(self) -> Any:
-        """What a function returned. `None` for other operations."""
+    def is_ok(self) -> bool:
+        """Whether the operation succeeded for this record."""
     def or_raise(self) -> RecordResult:
         """Returns this result, or raises the failure."""
     def to_exception(self) -> AerospikeError | None:
@@ -152,6 +152,35 @@ class RecordStream:
     stops them; writes that were sent before may still be executed.
     """
 
+    def has_more_chunks(self) -> Awaitable[bool]:
+        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
+        always returns `True`. Awaitable. Use it as `while await stream.has_more_chunks(): async for result in
+        stream: ...`.
+        """
+    def pop(self) -> Awaitable[RecordResult | None]:
+        """Returns the next result, or `None` at the end. Leaves the stream open. Awaitable."""
+    def pop_or_raise(self) -> Awaitable[RecordResult]:
+        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
+        open. Awaitable.
+        """
+    def first(self) -> Awaitable[RecordResult | None]:
+        """Returns the next result, or `None` at the end, and closes the stream. Awaitable."""
+    def first_or_raise(self) -> Awaitable[RecordResult]:
+        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
+        end. Awaitable.
+        """
+    def first_udf_result(self) -> Awaitable[Any]:
+        """Returns the first value that a function returned, or `None`, and closes the stream. Awaitable."""
+    def collect(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of all remaining results. Awaitable."""
+    def failures(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of the failures among all remaining results. Awaitable."""
+    def raise_for_failures(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
+        its `records` are the failures. Awaitable.
+        """
+    def close(self) -> None:
+        """Stops a running query and drops the remaining results. Calling it again does nothing."""
     def to_arrow(
         self,
         schema: _ArrowTypes | ArrowColumns | None = None,
@@ -175,36 +204,7 @@ class RecordStream:
         Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
         has been read or closed. Also raises the errors of `Recordset.to_arrow`.
         """
-    def close(self) -> None:
-        """Stops a running query and drops the remaining results. Calling it again does nothing."""
-    def failures(self) -> Awaitable[list[RecordResult]]:
-        """Returns a list of the failures among all remaining results. Awaitable."""
-    def first(self) -> Awaitable[RecordResult | None]:
-        """Returns the next result, or `None` at the end, and closes the stream. Awaitable."""
-    def first_or_raise(self) -> Awaitable[RecordResult]:
-        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
-        end. Awaitable.
-        """
     def __aiter__(self) -> Self: ...
-    def has_more_chunks(self) -> Awaitable[bool]:
-        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
-        always returns `True`. Awaitable. Use it as `while await stream.has_more_chunks(): async for result in
-        stream: ...`.
-        """
-    def pop(self) -> Awaitable[RecordResult | None]:
-        """Returns the next result, or `None` at the end. Leaves the stream open. Awaitable."""
-    def pop_or_raise(self) -> Awaitable[RecordResult]:
-        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
-        open. Awaitable.
-        """
-    def first_udf_result(self) -> Awaitable[Any]:
-        """Returns the first value that a function returned, or `None`, and closes the stream. Awaitable."""
-    def collect(self) -> Awaitable[list[RecordResult]]:
-        """Returns a list of all remaining results. Awaitable."""
-    def raise_for_failures(self) -> Awaitable[list[RecordResult]]:
-        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
-        its `records` are the failures. Awaitable.
-        """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -219,6 +219,34 @@ class SyncRecordStream:
     stops them; writes that were sent before may still be executed.
     """
 
+    def has_more_chunks(self) -> bool:
+        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
+        always returns `True`. Use it as `while stream.has_more_chunks(): for result in stream: ...`.
+        """
+    def pop(self) -> RecordResult | None:
+        """Returns the next result, or `None` at the end. Leaves the stream open."""
+    def pop_or_raise(self) -> RecordResult:
+        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
+        open.
+        """
+    def first(self) -> RecordResult | None:
+        """Returns the next result, or `None` at the end, and closes the stream."""
+    def first_or_raise(self) -> RecordResult:
+        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
+        end.
+        """
+    def first_udf_result(self) -> Any:
+        """Returns the first value that a function returned, or `None`, and closes the stream."""
+    def collect(self) -> list[RecordResult]:
+        """Returns a list of all remaining results."""
+    def failures(self) -> list[RecordResult]:
+        """Returns a list of the failures among all remaining results."""
+    def raise_for_failures(self) -> list[RecordResult]:
+        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
+        its `records` are the failures.
+        """
+    def close(self) -> None:
+        """Stops a running query and drops the remaining results. Calling it again does nothing."""
     def to_arrow(
         self,
         schema: _ArrowTypes | ArrowColumns | None = None,
@@ -241,34 +269,6 @@ class SyncRecordStream:
 
         Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
         has been read or closed. Also raises the errors of `Recordset.to_arrow`.
-        """
-    def close(self) -> None:
-        """Stops a running query and drops the remaining results. Calling it again does nothing."""
-    def failures(self) -> list[RecordResult]:
-        """Returns a list of the failures among all remaining results."""
-    def first(self) -> RecordResult | None:
-        """Returns the next result, or `None` at the end, and closes the stream."""
-    def first_or_raise(self) -> RecordResult:
-        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
-        end.
-        """
-    def has_more_chunks(self) -> bool:
-        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
-        always returns `True`. Use it as `while stream.has_more_chunks(): for result in stream: ...`.
-        """
-    def pop(self) -> RecordResult | None:
-        """Returns the next result, or `None` at the end. Leaves the stream open."""
-    def pop_or_raise(self) -> RecordResult:
-        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
-        open.
-        """
-    def first_udf_result(self) -> Any:
-        """Returns the first value that a function returned, or `None`, and closes the stream."""
-    def collect(self) -> list[RecordResult]:
-        """Returns a list of all remaining results."""
-    def raise_for_failures(self) -> list[RecordResult]:
-        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
-        its `records` are the failures.
         """
     def __iter__(self) -> Self: ...
     def __enter__(self) -> Self: ...

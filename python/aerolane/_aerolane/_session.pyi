@@ -167,38 +167,6 @@ class Session(
         """Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they
         are. Awaitable of `None`.
         """
-    @overload
-    def info(self, command: None = None) -> InfoCommands:
-        """Sends an info command to one of the nodes. Awaitable of a dict of answers by command. Without a command,
-        returns an `InfoCommands` object, whose methods are the most common commands.
-        """
-    @overload
-    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]:
-        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
-        all current records if that is `None`. Awaitable of `None`.
-        """
-    def create_index(
-        self,
-        dataset: DataSet,
-        index_name: str,
-        bin_name: str | None = None,
-        index_type: IndexType | None = None,
-        collection_type: CollectionIndexType | None = None,
-        ctx: Sequence[CTX] | None = None,
-        expression: FilterExpression | str | None = None,
-    ) -> Awaitable[IndexTask]:
-        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
-        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
-        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
-        is built. For asyncio, an awaitable of it.
-
-        Raises `InvalidArgumentError` for arguments that do not fit together.
-        """
-    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
-        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
-        awaitable of the task.
-        """
     def get_many(
         self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
     ) -> Awaitable[list[Record | Exception]]:
@@ -232,6 +200,17 @@ class Session(
 
         Raises what the last attempt raised.
         """
+    @overload
+    def info(self, command: None = None) -> InfoCommands:
+        """Sends an info command to one of the nodes. Awaitable of a dict of answers by command. Without a command,
+        returns an `InfoCommands` object, whose methods are the most common commands.
+        """
+    @overload
+    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]:
+        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
+        all current records if that is `None`. Awaitable of `None`.
+        """
     def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]:
         """Checks whether a namespace is in strong-consistency mode, and if not, why. Awaitable of a
         `NamespaceScStatus`. A namespace that the cluster does not have counts as not in that mode.
@@ -240,6 +219,27 @@ class Session(
         """Checks whether a namespace is in strong-consistency mode. Awaitable of a bool.
 
         Raises `InvalidNamespaceError` if the cluster does not have the namespace.
+        """
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
+        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
+        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
+        is built. For asyncio, an awaitable of it.
+
+        Raises `InvalidArgumentError` for arguments that do not fit together.
+        """
+    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
+        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
+        awaitable of the task.
         """
     def write_table(
         self,
@@ -290,38 +290,6 @@ class SyncSession(
         """Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they
         are.
         """
-    @overload
-    def info(self, command: None = None) -> SyncInfoCommands:
-        """Sends an info command to one of the nodes. Returns a dict of answers by command. Without a command,
-        returns an `InfoCommands` object, whose methods are the most common commands.
-        """
-    @overload
-    def info(self, command: str) -> dict[str, str]: ...
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
-        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
-        all current records if that is `None`.
-        """
-    def create_index(
-        self,
-        dataset: DataSet,
-        index_name: str,
-        bin_name: str | None = None,
-        index_type: IndexType | None = None,
-        collection_type: CollectionIndexType | None = None,
-        ctx: Sequence[CTX] | None = None,
-        expression: FilterExpression | str | None = None,
-    ) -> IndexTask:
-        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
-        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
-        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
-        is built. For asyncio, an awaitable of it.
-
-        Raises `InvalidArgumentError` for arguments that do not fit together.
-        """
-    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
-        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
-        awaitable of the task.
-        """
     def get_many(
         self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
     ) -> list[Record | Exception]:
@@ -355,6 +323,17 @@ class SyncSession(
 
         Raises what the last attempt raised.
         """
+    @overload
+    def info(self, command: None = None) -> SyncInfoCommands:
+        """Sends an info command to one of the nodes. Returns a dict of answers by command. Without a command,
+        returns an `InfoCommands` object, whose methods are the most common commands.
+        """
+    @overload
+    def info(self, command: str) -> dict[str, str]: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
+        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
+        all current records if that is `None`.
+        """
     def namespace_sc_status(self, namespace: str) -> NamespaceScStatus:
         """Checks whether a namespace is in strong-consistency mode, and if not, why. Returns a `NamespaceScStatus`.
         A namespace that the cluster does not have counts as not in that mode.
@@ -363,6 +342,27 @@ class SyncSession(
         """Checks whether a namespace is in strong-consistency mode. Returns a bool.
 
         Raises `InvalidNamespaceError` if the cluster does not have the namespace.
+        """
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> IndexTask:
+        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
+        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
+        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
+        is built. For asyncio, an awaitable of it.
+
+        Raises `InvalidArgumentError` for arguments that do not fit together.
+        """
+    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
+        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
+        awaitable of the task.
         """
     def write_table(
         self,

@@ -11,22 +11,23 @@ class BatchReadPolicy:
     """Settings of a batch row that reads."""
 
     def __new__(
-        cls,
-        *,
-        read_touch_ttl: int | None = None,
-        filter_expression: FilterExpression | None = None,
+        cls, *, read_touch_ttl: int | None = None, filter_expression: FilterExpression | None = None
     ) -> Self: ...
+    read_touch_ttl: int
+    """A read resets the record's time to live if at most this percentage of it (1 to 100) is left. 0 (the default):
+    as configured on the server. -1: reads never reset it.
+    """
+    filter_expression: FilterExpression | None
+    """A `FilterExpression`: if it is not true for the record, the row fails with `FILTERED_OUT`. Overrides the
+    filter of the batch. Default None.
+    """
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
-        *,
-        read_touch_ttl: int | None = None,
-        filter_expression: FilterExpression | None = None,
+        *, read_touch_ttl: int | None = None, filter_expression: FilterExpression | None = None
     ) -> BatchReadPolicy:
         """The same as the constructor."""
-    read_touch_ttl: int
-    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class BatchWritePolicy:
@@ -45,6 +46,27 @@ class BatchWritePolicy:
         on_locking_only: bool | None = None,
         filter_expression: FilterExpression | None = None,
     ) -> Self: ...
+    record_exists_action: RecordExistsAction
+    """What to do if the record exists or does not exist. Default `RecordExistsAction.UPDATE`."""
+    generation_policy: GenerationPolicy
+    """Whether the record's generation is checked. Default `GenerationPolicy.NONE`."""
+    commit_level: CommitLevel
+    """Which copies must be written before the row succeeds. Default `CommitLevel.COMMIT_ALL`."""
+    generation: int
+    """The expected generation; see `generation_policy`. Default 0."""
+    expiration: Expiration
+    """When the record expires. Default `Expiration.NAMESPACE_DEFAULT`."""
+    send_key: bool
+    """Whether the user key is stored with the record. Default False."""
+    durable_delete: bool
+    """Whether a delete leaves a tombstone (Enterprise Edition). Default False."""
+    on_locking_only: bool
+    """Whether a write of a transaction only locks the record. Default False."""
+    filter_expression: FilterExpression | None
+    """A `FilterExpression`: if it is not true for the record, the row fails with `FILTERED_OUT`. Overrides the
+    filter of the batch. Default None.
+    """
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
         *,
@@ -59,17 +81,7 @@ class BatchWritePolicy:
         filter_expression: FilterExpression | None = None,
     ) -> BatchWritePolicy:
         """The same as the constructor."""
-    record_exists_action: RecordExistsAction
-    generation_policy: GenerationPolicy
-    commit_level: CommitLevel
-    generation: int
-    expiration: Expiration
-    send_key: bool
-    durable_delete: bool
-    on_locking_only: bool
-    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class BatchDeletePolicy:
@@ -85,6 +97,21 @@ class BatchDeletePolicy:
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
     ) -> Self: ...
+    generation_policy: GenerationPolicy
+    """Whether the record's generation is checked. Default `GenerationPolicy.NONE`."""
+    commit_level: CommitLevel
+    """Which copies must be written before the row succeeds. Default `CommitLevel.COMMIT_ALL`."""
+    generation: int
+    """The expected generation; see `generation_policy`. Default 0."""
+    send_key: bool
+    """Whether the user key is sent as well. Default False."""
+    durable_delete: bool
+    """Whether the delete leaves a tombstone (Enterprise Edition). Default False."""
+    filter_expression: FilterExpression | None
+    """A `FilterExpression`: if it is not true for the record, the row fails with `FILTERED_OUT`. Overrides the
+    filter of the batch. Default None.
+    """
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
         *,
@@ -96,14 +123,7 @@ class BatchDeletePolicy:
         filter_expression: FilterExpression | None = None,
     ) -> BatchDeletePolicy:
         """The same as the constructor."""
-    generation_policy: GenerationPolicy
-    commit_level: CommitLevel
-    generation: int
-    send_key: bool
-    durable_delete: bool
-    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class BatchUDFPolicy:
@@ -119,6 +139,21 @@ class BatchUDFPolicy:
         on_locking_only: bool | None = None,
         filter_expression: FilterExpression | None = None,
     ) -> Self: ...
+    commit_level: CommitLevel
+    """Which copies must be written before the row succeeds. Default `CommitLevel.COMMIT_ALL`."""
+    expiration: Expiration
+    """When the record expires. Default `Expiration.NAMESPACE_DEFAULT`."""
+    send_key: bool
+    """Whether the user key is stored with the record. Default False."""
+    durable_delete: bool
+    """Whether a delete leaves a tombstone (Enterprise Edition). Default False."""
+    on_locking_only: bool
+    """Whether a write of a transaction only locks the record. Default False."""
+    filter_expression: FilterExpression | None
+    """A `FilterExpression`: if it is not true for the record, the row fails with `FILTERED_OUT`. Overrides the
+    filter of the batch. Default None.
+    """
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
         *,
@@ -130,33 +165,20 @@ class BatchUDFPolicy:
         filter_expression: FilterExpression | None = None,
     ) -> BatchUDFPolicy:
         """The same as the constructor."""
-    commit_level: CommitLevel
-    expiration: Expiration
-    send_key: bool
-    durable_delete: bool
-    on_locking_only: bool
-    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class AdminPolicy:
     """Settings of administration commands (info, users, indexes, UDF modules, truncate)."""
 
-    def __new__(
-        cls,
-        *,
-        timeout: int | None = None,
-    ) -> Self: ...
-    @staticmethod
-    def from_fields(
-        *,
-        timeout: int | None = None,
-    ) -> AdminPolicy:
-        """The same as the constructor."""
+    def __new__(cls, *, timeout: int | None = None) -> Self: ...
     timeout: int
-    def __eq__(self, other: object, /) -> bool: ...
+    """Timeout of the command in ms. 0 (the default) means 3,000."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    @staticmethod
+    def from_fields(*, timeout: int | None = None) -> AdminPolicy:
+        """The same as the constructor."""
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class TxnVerifyPolicy:
@@ -172,6 +194,19 @@ class TxnVerifyPolicy:
         read_mode_sc: ReadModeSC | None = None,
         replica: Replica | None = None,
     ) -> Self: ...
+    total_timeout: int
+    """Timeout of the step, retries included, in ms. Default 10,000."""
+    socket_timeout: int
+    """Timeout of one attempt in ms. Default 3,000."""
+    max_retries: int
+    """The maximum number of retries. Default 5."""
+    sleep_between_retries: int
+    """The pause between two attempts in ms. Default 1,000."""
+    read_mode_sc: ReadModeSC
+    """How consistent the reads are. Default `ReadModeSC.LINEARIZE`."""
+    replica: Replica
+    """Which node the request goes to. Default `Replica.MASTER`."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
         *,
@@ -183,14 +218,7 @@ class TxnVerifyPolicy:
         replica: Replica | None = None,
     ) -> TxnVerifyPolicy:
         """The same as the constructor."""
-    total_timeout: int
-    socket_timeout: int
-    max_retries: int
-    sleep_between_retries: int
-    read_mode_sc: ReadModeSC
-    replica: Replica
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class TxnRollPolicy:
@@ -205,6 +233,17 @@ class TxnRollPolicy:
         sleep_between_retries: int | None = None,
         replica: Replica | None = None,
     ) -> Self: ...
+    total_timeout: int
+    """Timeout of the step, retries included, in ms. Default 10,000."""
+    socket_timeout: int
+    """Timeout of one attempt in ms. Default 3,000."""
+    max_retries: int
+    """The maximum number of retries. Default 5."""
+    sleep_between_retries: int
+    """The pause between two attempts in ms. Default 1,000."""
+    replica: Replica
+    """Which node the request goes to. Default `Replica.MASTER`."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @staticmethod
     def from_fields(
         *,
@@ -215,10 +254,4 @@ class TxnRollPolicy:
         replica: Replica | None = None,
     ) -> TxnRollPolicy:
         """The same as the constructor."""
-    total_timeout: int
-    socket_timeout: int
-    max_retries: int
-    sleep_between_retries: int
-    replica: Replica
     def __eq__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
