@@ -17,10 +17,12 @@ from stub_text import WIDTH, docstring, literal, separated, split, wrapped
 LIBRARY = {
     name: module
     for module, names in {
+        "aerolane.metrics": "AsyncMetricsExporter MetricsExporter",
         "aerolane.system_settings": "MetricsSettings TransactionSettings",
         "collections.abc": "Callable Coroutine Generator Iterable Mapping Sequence",
         "datetime": "datetime timedelta",
         "enum": "Enum IntEnum",
+        "os": "PathLike",
         "types": "TracebackType",
         "typing": "Any ClassVar Generic Literal NamedTuple Never Self TypeAlias TypeVar Unpack final overload",
         "typing_extensions": "disjoint_base",
@@ -64,7 +66,14 @@ class Rendering:
             gives = self.annotation(self.gives(name, member))
             if self.table.is_attribute(name, member.name):
                 return [f"    {member.name}: {gives}", *(literal(doc, "    ") if doc else [])]
-            return ["    @property", *self.body(f"def {member.name}", ["self"], f" -> {gives}:", doc)]
+            lines = ["    @property", *self.body(f"def {member.name}", ["self"], f" -> {gives}:", doc)]
+            if takes := entry.get("setters", {}).get(member.name):
+                value = f"value: {self.annotation(takes)}"
+                lines += [
+                    f"    @{member.name}.setter",
+                    *self.body(f"def {member.name}", ["self", value], " -> None:", None),
+                ]
+            return lines
         first = {"staticmethod": [], "classmethod": ["cls"]}.get(member.kind, ["self"])
         if member.kind:
             lines.append(f"    @{member.kind}")

@@ -1,6 +1,6 @@
 """Users, roles and privileges."""
 
-from typing import final
+from typing import Self, final
 
 from ._enums import PrivilegeCode
 
@@ -12,7 +12,7 @@ class Privilege:
     for a set without a namespace, and for either with a privilege that applies to the whole cluster.
     """
 
-    def __new__(cls, code: PrivilegeCode, namespace: str | None = None, set_name: str | None = None) -> Privilege: ...
+    def __new__(cls, code: PrivilegeCode, namespace: str | None = None, set_name: str | None = None) -> Self: ...
     @property
     def code(self) -> PrivilegeCode:
         """What is allowed."""

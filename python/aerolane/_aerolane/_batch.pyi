@@ -24,6 +24,9 @@ class BatchRecord:
     def key(self) -> Key:
         """The key."""
     @property
+    def is_ok(self) -> bool:
+        """Whether the row succeeded."""
+    @property
     def record(self) -> Record | None:
         """The record, if the row succeeded, else `None`."""
     @property
@@ -44,9 +47,6 @@ class BatchRecord:
     @property
     def exp_trace(self) -> ExpressionTrace | None:
         """Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`."""
-    @property
-    def is_ok(self) -> bool:
-        """Whether the row succeeded."""
 
 class BatchRecords(list[BatchRecord]):
     """The rows of a batch, in order: a list of `BatchRecord` that can tell which of them failed.
@@ -76,7 +76,7 @@ class BatchReadOp:
         bins: Sequence[str] | None = None,
         operations: Sequence[BaseOperation] | None = None,
         policy: BatchReadPolicy | None = None,
-    ) -> BatchReadOp: ...
+    ) -> Self: ...
     @property
     def key(self) -> Key:
         """The key."""
@@ -97,7 +97,7 @@ class BatchWriteOp:
         policy: BatchWritePolicy | None = None,
         *,
         bins: Mapping[str, Any] | None = None,
-    ) -> BatchWriteOp: ...
+    ) -> Self: ...
     @property
     def key(self) -> Key:
         """The key."""
@@ -106,7 +106,7 @@ class BatchWriteOp:
 class BatchDeleteOp:
     """A row of `Client.batch` that deletes a record."""
 
-    def __new__(cls, key: Key, policy: BatchDeletePolicy | None = None) -> BatchDeleteOp: ...
+    def __new__(cls, key: Key, policy: BatchDeletePolicy | None = None) -> Self: ...
     @property
     def key(self) -> Key:
         """The key."""
@@ -127,7 +127,7 @@ class BatchUDFOp:
         function_name: str,
         args: Sequence[Any] | None = None,
         policy: BatchUDFPolicy | None = None,
-    ) -> BatchUDFOp: ...
+    ) -> Self: ...
     @property
     def key(self) -> Key:
         """The key."""
@@ -145,15 +145,15 @@ class BatchRecordStream:
 
     def close(self) -> None:
         """Ends the batch. Rows that were not read are dropped. A second call does nothing."""
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> tuple[int, BatchRecord]: ...
     def __aiter__(self) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __aenter__(self) -> Awaitable[Self]: ...
+    def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> Awaitable[bool]: ...
     def __anext__(self) -> Awaitable[tuple[int, BatchRecord]]: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> bool: ...
-    def __aenter__(self) -> Awaitable[Self]: ...
-    def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> Awaitable[bool]: ...
+    def __next__(self) -> tuple[int, BatchRecord]: ...

@@ -39,6 +39,9 @@ class Settings:
         read_touch_ttl_percent: int | None = None,
         error_detail_verbosity: int | None = None,
     ) -> Self: ...
+    @staticmethod
+    def merge(base: Settings, override: Settings) -> Settings:
+        """The settings of `base`, overridden by those of `override`. Pass `override` by position."""
     @property
     def total_timeout(self) -> timedelta | None:
         """Timeout of the whole call, retries included. Zero: no limit."""
@@ -105,11 +108,8 @@ class Settings:
         """How much detail the server reports about a failure. 0: the result code. 1: also a sub-code. 2: also a
         message. 3: also where in an expression it failed.
         """
-    @staticmethod
-    def merge(base: Settings, override: Settings) -> Settings:
-        """The settings of `base`, overridden by those of `override`. Pass `override` by position."""
-    def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Behavior:

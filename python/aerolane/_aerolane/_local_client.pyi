@@ -31,17 +31,6 @@ class _LocalClient:
         """The cluster name that the nodes report."""
     def is_strong_consistency(self, namespace: str) -> bool | None:
         """Whether a namespace is in strong-consistency mode; `None` if the cluster does not have the namespace."""
-    def get_blocking(
-        self,
-        key: Key,
-        bins: Sequence[str] | None = None,
-        *,
-        policy: ReadPolicy | None = None,
-        policy_sc: ReadPolicy | None = None,
-        filter_expression: FilterExpression | None = None,
-        txn: Txn | None = None,
-    ) -> Record:
-        """As `Client.get_blocking`."""
     def put_blocking(
         self,
         key: Key,
@@ -58,6 +47,31 @@ class _LocalClient:
         """As `Client.touch_blocking`."""
     def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool:
         """As `Client.exists_blocking`."""
+    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
+        """Enables metrics, or changes their policy (`None`: the default policy). Calls in flight are not measured.
+        Changing `latency_unit` discards what was measured.
+        """
+    def disable_metrics(self) -> None:
+        """Disables metrics. What was measured is kept."""
+    def metrics_enabled(self) -> bool:
+        """Whether metrics are on."""
+    def metrics(self) -> ClusterMetrics:
+        """A snapshot of the metrics: a `ClusterMetrics`. Takes a few hundred microseconds, so do not call it for
+        every operation.
+        """
+    def info_blocking(self, command: str) -> dict[str, str]:
+        """As `Client.info_blocking`."""
+    def get_blocking(
+        self,
+        key: Key,
+        bins: Sequence[str] | None = None,
+        *,
+        policy: ReadPolicy | None = None,
+        policy_sc: ReadPolicy | None = None,
+        filter_expression: FilterExpression | None = None,
+        txn: Txn | None = None,
+    ) -> Record:
+        """As `Client.get_blocking`."""
     def operate_blocking(
         self,
         key: Key,
@@ -73,17 +87,3 @@ class _LocalClient:
         txn: Txn | None = None,
     ) -> Record:
         """As `Client.operate_blocking`."""
-    def info_blocking(self, command: str) -> dict[str, str]:
-        """As `Client.info_blocking`."""
-    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
-        """Enables metrics, or changes their policy (`None`: the default policy). Calls in flight are not measured.
-        Changing `latency_unit` discards what was measured.
-        """
-    def disable_metrics(self) -> None:
-        """Disables metrics. What was measured is kept."""
-    def metrics_enabled(self) -> bool:
-        """Whether metrics are on."""
-    def metrics(self) -> ClusterMetrics:
-        """A snapshot of the metrics: a `ClusterMetrics`. Takes a few hundred microseconds, so do not call it for
-        every operation.
-        """

@@ -28,9 +28,9 @@ class Sampler:
     def threshold(self) -> int:
         """How many out of `range` calls are measured."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[int, int]: ...
+    def __hash__(self) -> int: ...
+    def __ne__(self, other: object, /) -> bool: ...
 
 @final
 class MetricsPolicy:
@@ -52,6 +52,40 @@ class MetricsPolicy:
         operational_enabled: bool | None = None,
         usage_enabled: bool | None = None,
     ) -> Self: ...
+    operational: bool
+    """Whether calls are measured: latencies, sizes, result codes. Default False: only connections, retries and bytes
+    are counted.
+    """
+    latency_unit: LatencyUnit
+    """The unit of times. Default `LatencyUnit.MILLISECONDS`. Changing it discards what was measured."""
+    latency_columns: int
+    """The number of buckets of each histogram, 1 to 64. Default 7."""
+    latency_shift: int
+    """Each bucket ends at 2**`latency_shift` times the end of the one before: 1 to 63. Default 1."""
+    sampler: Sampler
+    """Which calls are measured. Default `Sampler.all()`."""
+    operational_enabled: bool
+    """The same as `operational`, for code written for Aerospike's SDK."""
+    usage_enabled: bool
+    """Whether the use of features is counted, which happens for all measured calls. The same setting as
+    `operational`.
+    """
+    @staticmethod
+    def millis() -> MetricsPolicy:
+        """Milliseconds in 7 columns."""
+    @staticmethod
+    def micros() -> MetricsPolicy:
+        """Microseconds in 24 columns."""
+    @property
+    def labels(self) -> list[dict[str, str]]:
+        """Labels that identify this client's metrics: a list of dicts of names and values. They are part of the
+        snapshot of all nodes. Default: none.
+        """
+    @labels.setter
+    def labels(self, value: list[dict[str, str]] | dict[str, str]) -> None: ...
+    @property
+    def latency_base(self) -> int:
+        """The factor between the ends of two adjacent buckets: 2 to the power of `latency_shift`."""
     @staticmethod
     def from_fields(
         *,
@@ -65,32 +99,9 @@ class MetricsPolicy:
         usage_enabled: bool | None = None,
     ) -> MetricsPolicy:
         """The same as the constructor."""
-    @staticmethod
-    def micros() -> MetricsPolicy:
-        """Microseconds in 24 columns."""
-    @staticmethod
-    def millis() -> MetricsPolicy:
-        """Milliseconds in 7 columns."""
-    operational: bool
-    operational_enabled: bool
-    usage_enabled: bool
-    latency_unit: LatencyUnit
-    latency_columns: int
-    latency_shift: int
-    @property
-    def latency_base(self) -> int:
-        """The factor between the ends of two adjacent buckets: 2 to the power of `latency_shift`."""
-    @property
-    def labels(self) -> list[dict[str, str]]:
-        """Labels that identify this client's metrics: a list of dicts of names and values. They are part of the
-        snapshot of all nodes. Default: none.
-        """
-    @labels.setter
-    def labels(self, value: list[dict[str, str]] | dict[str, str]) -> None: ...
-    sampler: Sampler
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class Histogram:
@@ -164,6 +175,16 @@ class NodeMetricsSnapshot:
     codes while they are on with `MetricsPolicy.operational`.
     """
 
+    def latency(self, latency_type: LatencyType) -> Histogram:
+        """The latencies of a group of calls (a `LatencyType`) in all namespaces."""
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of requests written to the client's own connections. (For queries and calls that aerospike-core
+        carries out, see `sum` of `detailed_metric(..).bytes_sent`.)
+        """
+    @property
+    def bytes_received(self) -> int:
+        """Bytes of answers read from the client's own connections."""
     @property
     def open_connections(self) -> int:
         """Gauge: open connections, including those being opened."""
@@ -263,14 +284,6 @@ class NodeMetricsSnapshot:
     def late_answers(self) -> int:
         """Answers that arrived after their callers had given up."""
     @property
-    def bytes_sent(self) -> int:
-        """Bytes of requests written to the client's own connections. (For queries and calls that aerospike-core
-        carries out, see `sum` of `detailed_metric(..).bytes_sent`.)
-        """
-    @property
-    def bytes_received(self) -> int:
-        """Bytes of answers read from the client's own connections."""
-    @property
     def latency_unit(self) -> LatencyUnit:
         """The unit of all times, a `LatencyUnit`."""
     @property
@@ -289,8 +302,6 @@ class NodeMetricsSnapshot:
         """How often one kind of call in a namespace was answered with a result code."""
     def detailed_namespaces(self) -> list[str]:
         """The namespaces for which something was measured."""
-    def latency(self, latency_type: LatencyType) -> Histogram:
-        """The latencies of a group of calls (a `LatencyType`) in all namespaces."""
     def to_dict(self) -> dict[str, Any]:
         """The snapshot as a dict of plain values, with the names that other clients export."""
 
@@ -298,6 +309,23 @@ class NodeMetricsSnapshot:
 class ClusterMetrics:
     """A snapshot of a client's metrics, for all its connections and event loops together."""
 
+    def latency(self, latency_type: LatencyType, node: str | None = None) -> Histogram:
+        """The latencies of a group of calls (a `LatencyType`) on one node (its address, as in `nodes`), or on all
+        nodes if it is `None`. Raises `KeyError` for an unknown node.
+        """
+    @property
+    def open_connections(self) -> int:
+        """Gauge: open connections."""
+    @property
+    def connections_in_use(self) -> int:
+        """Gauge: connections in use."""
+    @property
+    def connections_in_pool(self) -> int:
+        """Gauge: idle connections."""
+    def to_dict(self) -> dict[str, Any]:
+        """The snapshot as a dict of plain values, for exporters: each node under its address, all nodes together
+        under `"cluster_aggregated_metrics"`, and the figures of the cluster under their names.
+        """
     @property
     def nodes(self) -> dict[str, NodeMetricsSnapshot]:
         """The metrics of each node (`NodeMetricsSnapshot`) by its address, `"host:port"`. Nodes that have left the
@@ -309,15 +337,6 @@ class ClusterMetrics:
     @property
     def total_nodes(self) -> int:
         """The number of nodes of the cluster."""
-    @property
-    def open_connections(self) -> int:
-        """Gauge: open connections."""
-    @property
-    def connections_in_use(self) -> int:
-        """Gauge: connections in use."""
-    @property
-    def connections_in_pool(self) -> int:
-        """Gauge: idle connections."""
     @property
     def recover_queue_size(self) -> int:
         """Gauge: connections that are still reading answers that nobody waits for any more."""
@@ -357,14 +376,6 @@ class ClusterMetrics:
         SDKs share: who measured what and when, and figures by cluster, node and namespace.
         `operational_metrics_enabled` says whether calls were measured. `nodes` are the active nodes; in a snapshot
         passed to an exporter, `nodes_departed` are the nodes that have left since the previous one.
-        """
-    def latency(self, latency_type: LatencyType, node: str | None = None) -> Histogram:
-        """The latencies of a group of calls (a `LatencyType`) on one node (its address, as in `nodes`), or on all
-        nodes if it is `None`. Raises `KeyError` for an unknown node.
-        """
-    def to_dict(self) -> dict[str, Any]:
-        """The snapshot as a dict of plain values, for exporters: each node under its address, all nodes together
-        under `"cluster_aggregated_metrics"`, and the figures of the cluster under their names.
         """
 
 @disjoint_base

@@ -32,11 +32,11 @@ class Version:
     def supports_query_ops_projection_ext(self) -> bool:
         """Whether queries may carry operations of all kinds that read (8.1.2)."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __lt__(self, other: Version, /) -> bool: ...
-    def __le__(self, other: Version, /) -> bool: ...
-    def __gt__(self, other: Version, /) -> bool: ...
     def __ge__(self, other: Version, /) -> bool: ...
+    def __gt__(self, other: Version, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __le__(self, other: Version, /) -> bool: ...
+    def __lt__(self, other: Version, /) -> bool: ...
 
 class _Node:
     """What all classes of nodes have."""
@@ -45,20 +45,20 @@ class _Node:
     def name(self) -> str:
         """The node's name on the server."""
     @property
+    def is_active(self) -> bool:
+        """Whether the node is part of the cluster now."""
+    @property
+    def failures(self) -> int:
+        """How many times in a row the client failed to read the node's state."""
+    @property
     def address(self) -> str:
         """The address of the node, as `host:port`."""
     @property
     def host(self) -> tuple[str, int]:
         """The address of the node, as `(host, port)`."""
     @property
-    def is_active(self) -> bool:
-        """Whether the node is part of the cluster now."""
-    @property
     def version(self) -> Version:
         """The version of the node's server."""
-    @property
-    def failures(self) -> int:
-        """How many times in a row the client failed to read the node's state."""
     @property
     def partition_generation(self) -> int:
         """A number that changes whenever partitions move to or from the node; -1: not known yet."""

@@ -91,18 +91,22 @@ class Txn:
     """
 
     def __new__(cls, *, timeout: int | None = None) -> Self: ...
+    timeout: int
+    """How many seconds the server keeps it open; 0: as configured on the server. It can be set until the
+    transaction's first call; after that, setting it raises `InvalidArgumentError`.
+    """
+    state: TxnState
+    """The state of the transaction."""
     @property
     def id(self) -> int:
         """The number of the transaction, chosen by the client. Not 0."""
-    state: TxnState
     @property
     def in_doubt(self) -> bool:
         """Whether a commit or an abort failed without telling what the server did."""
-    timeout: int
     @property
     def namespace(self) -> str | None:
         """The namespace of its records; `None` before the first call and after the end."""
-    def __hash__(self) -> int: ...
-    def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
