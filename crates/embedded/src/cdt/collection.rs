@@ -4,9 +4,10 @@ use super::Particle;
 use super::order::{selected, sort, sorted_by};
 use super::search::{Wanted, search};
 use super::select::Run;
+use super::value_order::ValueOrder;
 use crate::code;
 use crate::value::compare;
-use aerolane_wire::msgpack::{Element, Reader, Writer, order};
+use aerolane_wire::msgpack::{Element, Ext, Reader, Writer, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
@@ -41,12 +42,14 @@ pub(super) struct Collection<'a> {
     pub(super) keys: Vec<Bytes<'a>>,
     /// The values of a map, or the elements of a list.
     pub(super) values: Vec<Bytes<'a>>,
+    /// The order of the values, where it is at hand ([`Self::has_value_index`]).
+    pub(super) value_order: ValueOrder,
 }
 
 impl<'a> Collection<'a> {
     /// An empty one.
     pub(super) const fn new(kind: Kind, flags: u8) -> Self {
-        Self { kind, flags, keys: Vec::new(), values: Vec::new() }
+        Self { kind, flags, keys: Vec::new(), values: Vec::new(), value_order: ValueOrder::Sorted }
     }
 
     /// Takes a stored value apart.
@@ -71,6 +74,11 @@ impl<'a> Collection<'a> {
                     map.keys.push(next(&mut reader)?);
                     map.values.push(next(&mut reader)?);
                 }
+                if let Some(marker) = header.marker
+                    && map.has_value_index()
+                {
+                    map.value_order = ValueOrder::parse(marker.data, map.len());
+                }
                 Ok(map)
             }
             _ => Err(code::BIN_TYPE),
@@ -88,7 +96,13 @@ impl<'a> Collection<'a> {
                 (particle_type::LIST, out)
             }
             Kind::Map => {
-                Writer::new(&mut out).map_with_order(self.flags, self.values.len());
+                let data = if self.has_value_index() {
+                    self.value_order.data(|| self.sorted())
+                } else {
+                    Cow::Borrowed(&[][..])
+                };
+                let marker = (self.flags != order::UNORDERED).then_some(Ext { kind: self.flags, data: &data });
+                Writer::new(&mut out).map_with_marker(marker, self.values.len());
                 for (key, value) in self.keys.iter().zip(&self.values) {
                     out.extend_from_slice(key);
                     out.extend_from_slice(value);
@@ -120,11 +134,42 @@ impl<'a> Collection<'a> {
 
     /// Places of all elements in the order of their values, then places.
     pub(super) fn ranking(&self) -> Vec<usize> {
-        let places = (0..self.len()).collect();
-        if self.is_ordered_list() {
-            places
-        } else {
-            sorted_by(places, |a, b| compare(&self.values[*a], &self.values[*b]))
+        match &self.value_order {
+            _ if self.is_ordered_list() => (0..self.len()).collect(),
+            ValueOrder::Kept(places) => places.clone(),
+            ValueOrder::Sorted | ValueOrder::Unknown => self.sorted(),
+        }
+    }
+
+    fn sorted(&self) -> Vec<usize> {
+        sorted_by((0..self.len()).collect(), |a, b| compare(&self.values[*a], &self.values[*b]))
+    }
+
+    /// Notes that a value is going to be put at a place: instead of the one that is there, or before it.
+    pub(super) fn note_put(&mut self, at: usize, replaces: bool, value: &[u8]) {
+        if self.has_value_index() {
+            self.value_order = self.value_order.after_put(&self.values, || self.ranking(), at, replaces, value);
+        }
+    }
+
+    /// Keeps a map in another order. What it had of an order of its values stays if that is still of use.
+    pub(super) fn set_flags(&mut self, flags: u8) {
+        self.flags = flags;
+        self.note_ranked();
+        if !self.has_value_index() {
+            self.value_order = ValueOrder::Sorted;
+        }
+    }
+
+    /// Notes that the order of the values is not known any more.
+    pub(super) fn forget_value_order(&mut self) {
+        self.value_order = ValueOrder::Unknown;
+    }
+
+    /// Notes that the values have been looked at in their order.
+    pub(super) fn note_ranked(&mut self) {
+        if self.value_order == ValueOrder::Unknown {
+            self.value_order = ValueOrder::Sorted;
         }
     }
 
@@ -248,6 +293,9 @@ impl<'a> Collection<'a> {
 
     /// Removes the elements at these places, which are sorted.
     pub(super) fn remove(&mut self, places: &[usize]) {
+        if self.has_value_index() && !places.is_empty() {
+            self.value_order = self.value_order.after_removal(&self.values, || self.ranking(), places);
+        }
         drop_places(&mut self.values, places);
         if self.kind == Kind::Map {
             drop_places(&mut self.keys, places);

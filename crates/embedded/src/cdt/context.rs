@@ -189,7 +189,10 @@ impl Walk<'_, '_> {
         let Modified { answer, value } = self.below(deeper, nested)?;
         let Some((_, new)) = value else { return Ok(Modified { answer, value: None }) };
         match step {
-            Step::Found(at) => collection.values[at] = Cow::Owned(new),
+            Step::Found(at) => {
+                collection.note_put(at, true, &new);
+                collection.values[at] = Cow::Owned(new);
+            }
             Step::Missing(at) => insert(&mut collection, level, at, new, self.max_size)?,
         }
         collection.restore_order();
@@ -256,6 +259,7 @@ fn insert(
 ) -> Result<(), u8> {
     if collection.kind == Kind::Map {
         let key = stored_element(level.key).ok_or(code::PARAMETER)?.into_owned();
+        collection.note_put(at, false, &value);
         collection.keys.insert(at, Cow::Owned(key));
         collection.values.insert(at, Cow::Owned(value));
         return Ok(());

@@ -74,7 +74,7 @@ pub(super) fn put<'a>(op: &Op<'a>, map: Option<Collection<'a>>) -> Result<(Optio
     if is_missing && implied == Some(flag::UPDATE_ONLY) {
         return Err(code::ELEMENT_NOT_FOUND);
     }
-    let map = merge(map, keys, values, flags)?;
+    let map = merge(map, keys, values, flags, several)?;
     Ok((Some(integer(map.len() as i64)), map))
 }
 
@@ -90,10 +90,9 @@ fn items(argument: &[u8]) -> Result<(Vec<Bytes<'_>>, Vec<Bytes<'_>>), u8> {
     let items = match stored(argument)? {
         Cow::Borrowed(argument) => Collection::parse(argument),
         Cow::Owned(argument) => Collection::parse(&argument).map(|items| Collection {
-            kind: items.kind,
-            flags: items.flags,
             keys: owned(items.keys),
             values: owned(items.values),
+            ..Collection::new(items.kind, items.flags)
         }),
     };
     match items {
@@ -102,12 +101,13 @@ fn items(argument: &[u8]) -> Result<(Vec<Bytes<'_>>, Vec<Bytes<'_>>), u8> {
     }
 }
 
-/// Puts pairs, sorted by key, into a map, as far as the flags let it.
+/// Puts pairs, sorted by key, into a map, as far as the flags let it; `several`: by an operation that puts more than one.
 fn merge<'a>(
     mut map: Collection<'a>,
     keys: Vec<Bytes<'a>>,
     values: Vec<Bytes<'a>>,
     flags: i64,
+    several: bool,
 ) -> Result<Collection<'a>, u8> {
     let has = |flag: i64| flags & flag != 0;
     let places: Vec<(usize, bool)> = keys
@@ -126,11 +126,17 @@ fn merge<'a>(
         if !has(flag::NO_FAIL) {
             return Err(code);
         }
-        if !has(flag::PARTIAL) {
+        if !(several && has(flag::PARTIAL)) {
             return Ok(map);
         }
     }
+    match (&*places, &*values) {
+        ([], _) => return Ok(map),
+        ([(at, there)], [value]) if !several => map.note_put(*at, *there, value),
+        _ => map.forget_value_order(),
+    }
     let mut merged = Collection::new(Kind::Map, map.flags);
+    merged.value_order = std::mem::take(&mut map.value_order);
     merged.keys.reserve(map.len() + keys.len());
     merged.values.reserve(map.len() + keys.len());
     let mut old = std::mem::take(&mut map.keys).into_iter().zip(std::mem::take(&mut map.values));
@@ -162,7 +168,7 @@ fn set_type(word: i64, map: Option<Collection<'_>>) -> Result<Collection<'_>, u8
         return Err(code::NOT_APPLICABLE);
     }
     let mut map = map.unwrap_or_else(|| Collection::new(Kind::Map, order::UNORDERED));
-    map.flags = word as u8;
+    map.set_flags(word as u8);
     Ok(map)
 }
 
@@ -174,6 +180,7 @@ fn increment<'a>(op: &Op<'a>, mut map: Collection<'a>) -> Result<(Option<Particl
     let (element, there) = match map.find_key(&key) {
         Some(at) => {
             let sum = Addend::parse(&map.values[at]).ok_or(code::PARAMETER)?.plus(by);
+            map.note_put(at, true, &sum.encode());
             map.values[at] = Cow::Owned(sum.encode());
             (sum.encode(), true)
         }
@@ -182,6 +189,7 @@ fn increment<'a>(op: &Op<'a>, mut map: Collection<'a>) -> Result<(Option<Particl
     let answer = Some(particle_of(&element));
     if !there {
         let at = map.index_of(&key);
+        map.note_put(at, false, &element);
         map.keys.insert(at, key);
         map.values.insert(at, Cow::Owned(element));
     }

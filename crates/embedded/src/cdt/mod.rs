@@ -17,7 +17,8 @@
 //! ([`collection::Collection`]); elements stay bytes. Semantics follow the golden groups `list`, `map` and `ctx`; what
 //! they do not show was asked of the recorded server with some ten thousand random operations.
 //!
-//! Of a persisted index only the mark is kept: it changes the order of some answers, and nothing else of it can be seen.
+//! Of a persisted index the mark is kept, which changes the order of some answers, and the order of the values if sorting would
+//! not give it ([`value_order`]). Nothing else of it can be seen.
 //!
 //! Not imitated: what the server makes of an index that it has got wrong. It does so where a map with one is written as a
 //! bin value and has two pairs or fewer, where a script writes one, and where one is changed inside, by path or in a context:
@@ -35,6 +36,7 @@ mod order;
 mod pick;
 mod search;
 mod select;
+mod value_order;
 
 pub(crate) use order::sorted_by;
 

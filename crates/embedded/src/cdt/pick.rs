@@ -34,6 +34,7 @@ pub(super) fn get(op: &Op<'_>, collection: &Collection<'_>) -> Result<Option<Par
 /// Carries out an operation that removes elements; says also whether there were any.
 pub(super) fn remove(op: &Op<'_>, collection: &mut Collection<'_>) -> Result<(Option<Particle>, bool), u8> {
     let n = collection.len();
+    let mut keeps_a_middle = false;
     let (told, places) = match op.number.0 {
         list::POP => {
             op.at_most(1)?;
@@ -62,10 +63,20 @@ pub(super) fn remove(op: &Op<'_>, collection: &mut Collection<'_>) -> Result<(Op
         list::CLEAR | map::CLEAR => (None, (0..n).collect()),
         _ => {
             let (selection, word) = select(op, collection)?;
-            (answer(&selection, word)?, selection.places())
+            let by_value = selection.is_by_value();
+            keeps_a_middle = selection.is_around_a_middle();
+            let found = (answer(&selection, word)?, selection.places());
+            if by_value {
+                collection.note_ranked();
+            }
+            found
         }
     };
     collection.remove(&places);
+    if keeps_a_middle {
+        // The server has a way of its own for this, which leaves the order of the values open.
+        collection.forget_value_order();
+    }
     Ok((told, !places.is_empty()))
 }
 

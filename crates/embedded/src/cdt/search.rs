@@ -13,6 +13,8 @@ pub(super) enum Wanted {
     Any,
     /// The one at the first place, which is the first of its equals.
     First,
+    /// The one at this place, or where it would belong among its equals, which are in the order of their places.
+    Nearest(usize),
     /// The one behind the last place: the search ends behind the last of the equals.
     BehindLast,
 }
@@ -38,7 +40,8 @@ pub(super) fn search(
                 match wanted {
                     Wanted::BehindLast => Ordering::Greater,
                     Wanted::First if at != 0 => Ordering::Less,
-                    Wanted::First | Wanted::Any => return (rank, true),
+                    Wanted::Nearest(place) if at != place => place.cmp(&at),
+                    Wanted::First | Wanted::Nearest(_) | Wanted::Any => return (rank, true),
                 }
             }
             order => order,

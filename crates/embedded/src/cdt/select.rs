@@ -147,6 +147,16 @@ impl<'c, 'a> Selection<'c, 'a> {
             }
     }
 
+    /// Whether they were looked for in the order of the values.
+    pub(super) const fn is_by_value(&self) -> bool {
+        matches!(self.chosen, Chosen::Rank(..) | Chosen::Ranks { .. } | Chosen::Values { .. })
+    }
+
+    /// Whether they are what lies before and behind a run of indexes of an ordered map.
+    pub(super) const fn is_around_a_middle(&self) -> bool {
+        self.inverted && matches!(self.chosen, Chosen::Indexes { scanned: false, .. })
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         match &self.chosen {
@@ -295,6 +305,9 @@ impl<'c, 'a> Selection<'c, 'a> {
     pub(super) fn rank_at(&self, at: usize) -> usize {
         if self.of.is_ordered_list() {
             return at;
+        }
+        if self.of.has_value_index() {
+            return self.ranking().iter().position(|place| *place == at).unwrap_or_default();
         }
         let value = &self.of.values[at];
         let less = self.of.rank_of(value);

@@ -125,7 +125,11 @@ fn persisted_indexes_change_the_order_of_answers() {
     });
     let made = |order: i64| modify(&op(68, &[&pairs, &int(order)]), None, MAX_SIZE).unwrap().value.unwrap().1;
     let (indexed, plain, unordered) = (made(0x13), made(3), made(0x10));
-    assert_eq!(indexed, [&[0x85, 0xc7, 0, 0x13][..], &plain[4..]].concat());
+    assert_eq!(
+        indexed,
+        [&[0x85, 0xd4, 0x13, 0xff][..], &plain[4..]].concat(),
+        "the order of the values is not known yet"
+    );
     assert_eq!(unordered, pairs, "an index alone does not count where pairs are put ..");
     let set = changed(&op(64, &[&int(0x10)]), MAP, &pairs);
     assert_eq!(set, [&[0x85, 0xc7, 0, 0x10, 0xc0], &pairs[1..]].concat(), ".. but where the type is set");
@@ -484,4 +488,52 @@ fn a_wildcard_in_the_order_of_values_ends_where_the_first_pair_is() {
     // The pair with the least value is not found: the search begins in the middle, and meets the first pair before.
     assert_eq!(read(5), (INTEGER, 4_i64.to_be_bytes().to_vec()));
     assert_eq!(read(3), (LIST, bytes("9401020304")));
+}
+
+/// What the server makes of NaN in the values of a map that has them in order at hand. Each line is a map (of which the second
+/// number in the first pair is that of its order), an operation, and what is left. Then ranks are asked for, least first.
+#[test]
+fn an_order_of_values_outlasts_changes() {
+    let f = |float: f64| packed(|w| w.float(float));
+    let (nan, one, two, three) = (f(f64::NAN), f(1.0), f(2.0), f(3.0));
+    let map = |pairs: &[(i64, &[u8])]| {
+        let mut out = packed(|w| w.map_with_order(0x13, pairs.len()));
+        pairs.iter().for_each(|(key, value)| out.extend([int(*key), value.to_vec()].concat()));
+        out
+    };
+    let keys = |map: &[u8]| {
+        // The keys of all ranks.
+        let (_, keys) = read(&op(106, &[&int(6), &int(0)]), Some((MAP, map))).unwrap().unwrap();
+        keys[1..].iter().map(|key| i64::from(*key)).collect::<Vec<_>>()
+    };
+    let change = |map: &[u8], op: Vec<u8>| modify(&op, Some((MAP, map)), MAX_SIZE).unwrap().value.unwrap().1;
+    let put = |key: i64, value: &[u8]| op(67, &[&int(key), value]);
+
+    let first = map(&[(1, &three), (2, &one)]);
+    assert_eq!(keys(&first), [2, 1]);
+    // NaN is put behind its equals of lower places; sorting would have left 3 and 1 as they are.
+    let second = change(&first, put(3, &nan));
+    assert_eq!(keys(&second), [2, 1, 3]);
+    let third = change(&second, put(4, &two));
+    assert_eq!(keys(&third), [2, 4, 1, 3]);
+    let sorted = map(&[(1, &three), (2, &one), (3, &nan), (4, &two)]);
+    assert_ne!(keys(&sorted), keys(&third));
+    // The order stays when others go, by key and by rank, and when one changes.
+    assert_eq!(keys(&change(&third, op(76, &[&int(0), &int(2)]))), [4, 1, 3]);
+    assert_eq!(keys(&change(&third, op(79, &[&int(0), &int(1)]))), [2, 1, 3]);
+    assert_eq!(keys(&change(&third, put(1, &f(0.5)))), [1, 2, 4, 3]);
+    // Also if the map is to be kept in the order that it has. If it gives it up, it is lost.
+    assert_eq!(keys(&change(&third, op(64, &[&int(0x13)]))), keys(&third));
+    let unordered = change(&third, op(64, &[&int(3)]));
+    assert_eq!(keys(&change(&unordered, op(64, &[&int(0x13)]))), keys(&sorted));
+    // What is put together with others has the values sorted, also with the next one.
+    let items = [packed(|w| w.map(1)), int(5), nan.clone()].concat();
+    let several = change(&third, op(68, &[&items]));
+    let all = map(&[(1, &three), (2, &one), (3, &nan), (4, &two), (5, &nan)]);
+    assert_eq!(keys(&several), keys(&all));
+    let six = map(&[(1, &three), (2, &one), (3, &nan), (4, &two), (5, &nan), (6, &one)]);
+    assert_eq!(keys(&change(&several, put(6, &one))), keys(&six));
+    // Where nothing is NaN, nothing is stored of an order.
+    let plain = change(&first, put(3, &two));
+    assert_eq!(plain, map(&[(1, &three), (2, &one), (3, &two)]));
 }

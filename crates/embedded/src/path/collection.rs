@@ -32,6 +32,8 @@ impl<'a> Collection<'a> {
             let key = if is_map { Some(reader.skip().ok()?) } else { None };
             entries.push(Entry { key, value: reader.skip().ok()? });
         }
+        // An order of its values that a map has stored is not that of what is made of it.
+        let marker = marker.map(|marker| Ext { data: &[], ..marker });
         Some(Self { is_map, marker, entries })
     }
 

@@ -5,28 +5,37 @@ use aerolane_wire::msgpack::{Element, Reader, Writer, order};
 use aerolane_wire::particle::particle_type;
 use std::sync::atomic::Ordering;
 
-/// An ext without data: its length, its type (the flags), and nil for a value.
-const MARKER: usize = 4;
+/// The order marker of a map: an ext and nil.
+#[derive(Debug, Clone, Copy)]
+struct Marker {
+    /// Where it stands, behind the map's size.
+    at: usize,
+    size: usize,
+    flags: u8,
+}
 
-/// Where the order marker of a map stands, behind the map's size, if it has one.
-fn marker(map: &[u8]) -> Option<usize> {
+/// The order marker of a map, if it has one.
+fn marker(map: &[u8]) -> Option<Marker> {
     let at = match map.first()? {
         0x80..=0x8f => 1,
         0xde => 3,
         0xdf => 5,
         _ => return None,
     };
-    (map.get(at..at + 2)? == [0xc7, 0]).then_some(at)
-}
-
-/// The order flags of a map with a marker at this place.
-fn flags_at(map: &[u8], marker: usize) -> u8 {
-    map.get(marker + 2).copied().unwrap_or(order::UNORDERED)
+    if let [0xc7, 0, flags, ..] = *map.get(at..)? {
+        return Some(Marker { at, size: 4, flags });
+    }
+    // One with data: the order of values.
+    let mut reader = Reader::new(map.get(at..)?);
+    match reader.read() {
+        Ok(Element::Ext(ext)) => Some(Marker { at, size: reader.offset() + 1, flags: ext.kind }),
+        _ => None,
+    }
 }
 
 /// Notes that the namespace has a map with the mark, if this is one.
 pub(super) fn note(namespace: &Namespace, kind: u8, value: &[u8]) {
-    if kind == particle_type::MAP && marker(value).is_some_and(|at| flags_at(value, at) & order::PERSIST_INDEX != 0) {
+    if kind == particle_type::MAP && marker(value).is_some_and(|marker| marker.flags & order::PERSIST_INDEX != 0) {
         namespace.persists_indexes.store(true, Ordering::Relaxed);
     }
 }
@@ -44,19 +53,22 @@ pub(crate) fn hide(namespace: &Namespace, out: &mut Vec<u8>, start: usize) {
         let mut shown = size;
         if kind == particle_type::MAP
             && let Some(marker) = marker(map)
+            && marker.flags & order::PERSIST_INDEX != 0
         {
-            match flags_at(map, marker) {
+            let flags = marker.flags & !order::PERSIST_INDEX;
+            let mut head = Vec::new();
+            if marker.flags == order::PERSIST_INDEX {
                 // A map that has nothing else to say of its order is one without a marker.
-                order::PERSIST_INDEX => {
-                    let Ok(Element::Map(header)) = Reader::new(map).read() else { return };
-                    let mut plain = Vec::new();
-                    Writer::new(&mut plain).map(header.len);
-                    shown = size - marker - MARKER + plain.len();
-                    out.splice(value..value + marker + MARKER, plain);
-                    out[at..at + 4].copy_from_slice(&(shown as u32 - 4).to_be_bytes());
-                }
-                flags => out[value + marker + 2] = flags & !order::PERSIST_INDEX,
+                let Ok(Element::Map(header)) = Reader::new(map).read() else { return };
+                Writer::new(&mut head).map(header.len);
+            } else {
+                head.extend_from_slice(&map[..marker.at]);
+                head.extend_from_slice(&[0xc7, 0, flags, 0xc0]);
             }
+            let old = marker.at + marker.size;
+            shown = size - old + head.len();
+            out.splice(value..value + old, head);
+            out[at..at + 4].copy_from_slice(&(shown as u32 - 4).to_be_bytes());
         }
         at += shown;
     }
@@ -66,6 +78,7 @@ pub(crate) fn hide(namespace: &Namespace, out: &mut Vec<u8>, start: usize) {
 mod tests {
     use super::*;
     use crate::record::append_bin;
+    use aerolane_wire::msgpack::Ext;
 
     #[test]
     fn answers_do_not_show_it() {
@@ -85,6 +98,14 @@ mod tests {
             append_bin(b"", particle_type::MAP, &map(plain, 15), &mut out);
             append_bin(b"plain", particle_type::MAP, &map(plain, 0), &mut out);
             append_bin(b"usual", particle_type::MAP, &map(1, 3), &mut out);
+            // With an order of values of its own.
+            for data in [&[0xff][..], &[1, 0, 2]] {
+                let mut value = Vec::new();
+                let marker = Ext { kind: ordered, data: if hidden { &[] } else { data } };
+                Writer::new(&mut value).map_with_marker(Some(marker), 3);
+                value.extend_from_slice(&[0, 5, 1, 5, 2, 5]);
+                append_bin(b"kept", particle_type::MAP, &value, &mut out);
+            }
             out
         };
         let mut shown = ops(false);
