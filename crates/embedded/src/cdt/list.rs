@@ -4,13 +4,14 @@ use super::args::{Addend, stored};
 use super::collection::{Bytes, Collection, Kind, float, is_nan};
 use super::number::list as number;
 use super::op::{Op, elements};
-use super::order::{sort, sorted_by};
+use super::order::{sort, sort_with, sorted_by};
 use super::search::Wanted;
 use super::{Particle, integer};
 use crate::code;
 use crate::value::compare;
 use aerolane_wire::msgpack::order;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Write flags.
 mod flag {
@@ -128,17 +129,17 @@ fn set_type(word: i64, list: Option<Collection<'_>>) -> Result<Collection<'_>, u
 
 fn sort_by(flags: i64, mut list: Collection<'_>) -> Result<Collection<'_>, u8> {
     let (descending, unique) = (flags & sorting::DESCENDING != 0, flags & sorting::DROP_DUPLICATES != 0);
-    sort(&mut list.values);
+    if !list.is_ordered_list() {
+        sort_with(&mut list.values, |a, b| if descending { compare(b, a) } else { compare(a, b) });
+    }
     if unique {
-        let mut twice = equal_to_the_one_before(&list.values).into_iter();
-        list.values.retain(|_| twice.next() == Some(false));
-    }
-    // Both at a time is refused, but only where the order matters.
-    if descending && unique && list.len() > 1 && !list.is_ordered_list() {
-        return Err(code::PARAMETER);
-    }
-    if descending && !list.is_ordered_list() {
-        list.values.reverse();
+        let each: Vec<Ordering> = list.values.windows(2).map(|pair| compare(&pair[0], &pair[1])).collect();
+        // So what is sorted from the greatest on cannot be cleared of duplicates.
+        if each.contains(&Ordering::Greater) {
+            return Err(code::PARAMETER);
+        }
+        let mut kept = std::iter::once(true).chain(each.into_iter().map(Ordering::is_lt));
+        list.values.retain(|_| kept.next() == Some(true));
     }
     Ok(list)
 }

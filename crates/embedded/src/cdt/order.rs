@@ -8,9 +8,12 @@ use std::cmp::Ordering;
 
 /// Sorts elements by value.
 pub(super) fn sort<T: AsRef<[u8]> + Default>(values: &mut [T]) {
-    let places = sorted_by((0..values.len()).collect(), |a: &usize, b: &usize| {
-        compare(values[*a].as_ref(), values[*b].as_ref())
-    });
+    sort_with(values, |a, b| compare(a.as_ref(), b.as_ref()));
+}
+
+/// Sorts elements as a comparison says.
+pub(super) fn sort_with<T: Default>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    let places = sorted_by((0..values.len()).collect(), |a: &usize, b: &usize| compare(&values[*a], &values[*b]));
     let sorted: Vec<T> = places.into_iter().map(|at| std::mem::take(&mut values[at])).collect();
     for (place, value) in values.iter_mut().zip(sorted) {
         *place = value;

@@ -417,6 +417,15 @@ fn nan_is_looked_for_as_the_server_does() {
         ),
         // It is not sorted again when it is to be sorted.
         ("92 00 01", UNSORTED, "", Some(UNSORTED)),
+        ("91 0d", UNSORTED, "", Some(UNSORTED)),
+        // From the greatest on is no reversed order of the other one, and equal ones stay as they are.
+        ("92 0d 01", "93 NAN THREE cb8000000000000000", "", Some("93 NAN THREE cb8000000000000000")),
+        (
+            "92 0d 01",
+            "93 cb0000000000000000 02 cb8000000000000000",
+            "",
+            Some("93 cb0000000000000000 cb8000000000000000 02"),
+        ),
     ] {
         let (operation, value) = (text(operation), text(value));
         let kind = if value[0] & 0xf0 == 0x80 { MAP } else { LIST };
