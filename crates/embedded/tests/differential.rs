@@ -158,12 +158,22 @@ impl Pair {
         self.ask(step, pid).is_ok_and(|(want, got)| same(step.request.ends, &want, &got))
     }
 
-    /// A difference for people: the fewest steps that lead to it, with the answers of both.
-    fn explain(&mut self, scenario: &Scenario, steps: &[Step], pid: u16, number: u32, at_length: bool) -> String {
+    /// A difference for people: the answers of both (which may be the same when they are asked again), and the fewest steps
+    /// that lead to it.
+    fn explain(
+        &mut self,
+        scenario: &Scenario,
+        steps: &[Step],
+        (want, got): (&Outcome, &Outcome),
+        pid: u16,
+        number: u32,
+        at_length: bool,
+    ) -> String {
         let mut text = format!("scenario {number} step {}\n", steps.len());
         if !at_length {
             return text;
         }
+        writeln!(text, "   at first: want {}\n             got  {}", shown(want), shown(got)).unwrap();
         let fewest = shrink(steps, |fewer| self.differ(scenario, fewer, pid));
         if fewest.is_none() {
             text.push_str("   (not a second time; all steps:)\n");
@@ -251,11 +261,12 @@ fn run_scenario(
                 let before = before.map_or("nothing", String::as_str);
                 found.late.push(format!("scenario {number} step {}: {before}\n", steps.len()));
             } else if same(step.request.ends, &without_index(&want), &without_index(&got)) {
-                let text = pair.explain(&scenario, &steps, pid, number, found.indexes.len() < explained);
+                let text = pair.explain(&scenario, &steps, (&want, &got), pid, number, found.indexes.len() < explained);
                 found.indexes.push(text);
                 pair.forget(&scenario)?;
             } else {
-                let text = pair.explain(&scenario, &steps, pid, number, found.differing.len() < explained);
+                let text =
+                    pair.explain(&scenario, &steps, (&want, &got), pid, number, found.differing.len() < explained);
                 found.differing.push(text);
                 pair.forget(&scenario)?;
             }
