@@ -383,6 +383,46 @@ def test_lost_connections(own):
     assert mine.run(mine.session.get(key)).bins == {"n": 3}
 
 
+def test_lone_records_are_written_once_whoever_waits(own):
+    """A record that is alone is sent by the wait for it; whatever becomes of that, it is written."""
+    cluster, mine = own(3)
+    bulk, key = mine.session.writer(**LONG), Key("test", "s", 1)
+
+    def put(n):
+        return mine.run(bulk.put(key, {"n": n}))
+
+    for n in range(1, 31):
+        assert confirmed(mine, put(n)).generation == n
+    # Nobody waits.
+    ignored = put(31)
+    eventually(lambda: ignored.done())
+    assert ignored.ok and len(ignored.attempts) == 1
+    assert confirmed(mine, put(32)).generation == 32
+    # Two at a time.
+    first, second = put(33), put(34)
+    assert [confirmed(mine, outcome).generation for outcome in (second, first)] == [34, 33]
+    assert confirmed(mine, put(35)).generation == 35
+    cluster.inject("drop-before", on=["write", "batch"], times=1)
+    lost = put(36)
+    assert confirmed(mine, lost).generation == 36 and len(lost.attempts) == 2
+    assert bulk.metrics()["single_requests"] == 37
+
+
+async def test_a_wait_that_is_cancelled_does_not_end_a_lone_record(new_cluster):
+    cluster = new_cluster(nodes=1)
+    async with aerolane.Client(cluster.seeds) as client, client.create_session().writer(**LONG) as bulk:
+        key = Key("test", "s", 1)
+        for _ in range(10):
+            await (await bulk.put(key, {"n": 1}))
+        cluster.inject("delay", 0.2, on=["write", "batch"], times=1)
+        slow = await bulk.put(key, {"n": 2})
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(slow, 0.02)
+        assert not slow.done()
+        assert (await slow).generation == 11
+        assert [attempt.in_doubt for attempt in slow.attempts] == [False]
+
+
 def test_nodes_stop_and_partitions_move(own):
     cluster, mine = own(3)
     cluster.inject("reject-unowned")

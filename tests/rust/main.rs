@@ -42,3 +42,4 @@ mod writer;
 mod writer_adversity;
 mod writer_chaos;
 mod writer_export;
+mod writer_lone;

@@ -52,6 +52,11 @@ impl Arrivals {
     }
 
     /// Whether somebody waited for most of the records that were answered last.
+    pub(super) const fn are_awaited(&self) -> bool {
+        self.awaited
+    }
+
+    /// Takes in whether somebody waited for most of the records that were answered last.
     pub(super) const fn were_awaited(&mut self, awaited: bool) {
         self.awaited = awaited;
     }

@@ -747,6 +747,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
         self.next_sequence
     }
 
+    /// Whether there is one record alone, of a program that awaits each.
+    pub(super) const fn is_lone_and_awaited(&self) -> bool {
+        self.outstanding == 1 && self.arrivals.are_awaited()
+    }
+
     pub(super) const fn outstanding(&self) -> (usize, usize) {
         (self.outstanding, self.outstanding_bytes)
     }

@@ -12,14 +12,15 @@ use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
-use super::core::{Core, Done, Payload, Place, Router, Sent};
+use super::core::{Core, Done, Payload, Router};
 use super::counts::{Progress, WriterMetrics};
-use super::delivery::{AttemptEnd, Written};
+use super::lone::Kept;
 use super::options::WriterOptions;
 use super::outcome::{Cell, CellRef, Outcome, OutcomeSink};
+use super::sender::{Guard, send};
 use super::stream::{Outcomes, Queue};
 use super::sunk::Sunk;
-use crate::client::{RawKey, RawOutcome, RawShape, Shared, WrittenRows, wait};
+use crate::client::{RawKey, RawShape, Shared, wait};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
@@ -34,7 +35,7 @@ pub trait WriterKey: RawKey + Send + Sync + 'static {}
 impl<K: RawKey + Send + Sync + 'static> WriterKey for K {}
 
 /// What a record is made of, as far as the core has to know.
-struct Row(RawShape);
+pub(super) struct Row(pub(super) RawShape);
 
 impl Payload for Row {
     fn repeats_safely(&self) -> bool {
@@ -71,36 +72,42 @@ type OnDone<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
 
 /// What all handles of a writer share.
 pub(super) struct Inner<K: WriterKey> {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     options: WriterOptions,
     /// Of the requests. Its retries are the writer's.
-    policy: BatchPolicy,
-    runs: Runs,
+    pub(super) policy: BatchPolicy,
+    pub(super) runs: Runs,
     started: Instant,
-    state: Mutex<State<K>>,
+    pub(super) state: Mutex<State<K>>,
     /// Room for records, and for their bytes.
     records: Semaphore,
     bytes: Semaphore,
     timer: Arc<Notify>,
-    on_done: Mutex<Option<OnDone<K>>>,
-    on_progress: Mutex<Option<OnProgress>>,
+    pub(super) on_done: Mutex<Option<OnDone<K>>>,
+    pub(super) on_progress: Mutex<Option<OnProgress>>,
 }
 
-struct State<K> {
-    core: Core<CellRef<K>, Row>,
-    closed: bool,
+pub(super) struct State<K: WriterKey> {
+    pub(super) core: Core<CellRef<K>, Row>,
+    pub(super) closed: bool,
+    /// The lone record that is left to the wait for its outcome.
+    pub(super) kept: Kept,
+    /// For the next [`after`](Self::after): a record that it would begin a sender for may be left to a wait.
+    keeps: bool,
+    /// For the next [`after`](Self::after): what is left to a wait may stay so.
+    spares: bool,
     /// Those who wait until all records before this number have their outcomes.
     flushes: Vec<(u64, oneshot::Sender<()>)>,
     timer_runs: bool,
     /// When the timer will wake.
     timer_at: Option<Instant>,
-    queue: Option<Arc<Queue<K>>>,
+    pub(super) queue: Option<Arc<Queue<K>>>,
     /// Threads that have outcomes to tell of. Until they have, nobody is told that all is over.
     telling: usize,
 }
 
 /// What is to be done once the lock is gone.
-struct After<K> {
+pub(super) struct After<K: WriterKey> {
     begin: Vec<u16>,
     done: Vec<Done<CellRef<K>, Row>>,
     queue: Option<Arc<Queue<K>>>,
@@ -112,7 +119,7 @@ struct After<K> {
 }
 
 /// What has come to its end.
-struct Over<K> {
+struct Over<K: WriterKey> {
     flushed: Vec<oneshot::Sender<()>>,
     queue: Option<Arc<Queue<K>>>,
     /// The writer is closed, and nothing is outstanding.
@@ -134,6 +141,9 @@ impl<K: WriterKey> Inner<K> {
         let state = State {
             core: Core::new(options.clone(), seed, now),
             closed: false,
+            kept: Kept::default(),
+            keeps: false,
+            spares: false,
             flushes: Vec::new(),
             timer_runs: false,
             timer_at: None,
@@ -164,7 +174,7 @@ impl<K: WriterKey> Inner<K> {
     }
 
     /// Changes the state, and does what follows from that.
-    fn act<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R) -> R {
+    pub(super) fn act<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R) -> R {
         let (result, begun) = self.act_as_sender(change);
         if let Some(node) = begun {
             self.spawn_sender(node);
@@ -173,7 +183,7 @@ impl<K: WriterKey> Inner<K> {
     }
 
     /// [`act`](Self::act) by a task that can be the next sender itself: for the node that it gives.
-    fn act_as_sender<R>(
+    pub(super) fn act_as_sender<R>(
         self: &Arc<Self>,
         change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
     ) -> (R, Option<u16>) {
@@ -190,7 +200,7 @@ impl<K: WriterKey> Inner<K> {
         (result, mine)
     }
 
-    fn carry_out(self: &Arc<Self>, after: After<K>) {
+    pub(super) fn carry_out(self: &Arc<Self>, after: After<K>) {
         if after.refresh {
             self.shared.cluster.request_refresh();
         }
@@ -298,7 +308,7 @@ impl<K: WriterKey> Inner<K> {
         bytes.min(self.options.max_outstanding_bytes) as u32
     }
 
-    fn spawn_sender(self: &Arc<Self>, node: u16) {
+    pub(super) fn spawn_sender(self: &Arc<Self>, node: u16) {
         let sender: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(send(Guard(Some(Arc::clone(self))), node));
         match &self.runs {
             Runs::Control => drop(self.shared.cluster.spawn(sender)),
@@ -367,6 +377,7 @@ impl<K: WriterKey> Inner<K> {
     }
 
     fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize, map: &Topology) -> Result<Outcome<K>> {
+        let may_keep = self.may_keep(&shape);
         let cell = CellRef(Cell::new(key, None));
         let outcome = Outcome::new(cell.clone());
         let mut state = self.state.lock();
@@ -378,8 +389,12 @@ impl<K: WriterKey> Inner<K> {
         }
         let now = clock::now();
         state.core.push(cell, Row(shape), bytes, now, map);
-        if state.core.stirred() {
+        if state.core.stirred() || state.kept.is_there() {
+            state.keeps = may_keep && self.is_to_keep(&state);
             let after = state.after(now);
+            if state.kept.is_there() {
+                self.keep(&outcome.cell());
+            }
             drop(state);
             self.carry_out(after);
         }
@@ -503,7 +518,7 @@ impl<K: WriterKey> Inner<K> {
     }
 
     /// A task of the writer was dropped before its end: nothing goes on.
-    fn abandon(self: &Arc<Self>) {
+    pub(super) fn abandon(self: &Arc<Self>) {
         self.records.close();
         self.bytes.close();
         self.state.lock().closed = true;
@@ -573,6 +588,12 @@ fn closed() -> Error {
 }
 
 impl<K: WriterKey> State<K> {
+    /// When the timer is to wake at the latest.
+    fn next_wake(&mut self, now: Instant) -> Option<Instant> {
+        let look = self.kept.next_look(now);
+        self.core.next_wake(now).into_iter().chain(look).min()
+    }
+
     fn over(&mut self) -> Over<K> {
         let mut over = Over { flushed: Vec::new(), queue: None, ended: false };
         if self.telling > 0 {
@@ -592,15 +613,21 @@ impl<K: WriterKey> State<K> {
         over
     }
 
-    fn after(&mut self, now: Instant) -> After<K> {
+    pub(super) fn after(&mut self, now: Instant) -> After<K> {
         let mut begin = Vec::new();
+        let (keeps, spares) = (std::mem::take(&mut self.keeps), std::mem::take(&mut self.spares));
+        begin.extend(if spares { self.kept.take_late(now) } else { self.kept.take() });
         while let Some(node) = self.core.begin(now) {
             begin.push(node);
+        }
+        if let (true, [node]) = (keeps, &begin[..]) {
+            self.kept.leave(*node, now);
+            begin.clear();
         }
         let done = self.core.done();
         self.telling += usize::from(!done.is_empty());
         let over = self.over();
-        let next = self.core.next_wake(now);
+        let next = self.next_wake(now);
         let wake_timer = next.is_some_and(|next| self.timer_at.is_none_or(|at| next < at));
         if wake_timer {
             self.timer_at = next;
@@ -635,66 +662,6 @@ impl<K: WriterKey> Drop for WaitsForRoom<'_, K> {
     }
 }
 
-/// A task of a writer; dropped before its end, it ends what is outstanding.
-struct Guard<K: WriterKey>(Option<Arc<Inner<K>>>);
-
-impl<K: WriterKey> Guard<K> {
-    fn defuse(mut self) {
-        self.0 = None;
-    }
-}
-
-impl<K: WriterKey> Drop for Guard<K> {
-    fn drop(&mut self) {
-        if let Some(inner) = self.0.take() {
-            inner.abandon();
-        }
-    }
-}
-
-/// Sends batch after batch, as long as there is one to send.
-async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
-    let mut next = Some(first);
-    let mut rows = Vec::new();
-    while let (Some(inner), Some(node)) = (&guard.0, next.take()) {
-        let ((), other) = inner.act_as_sender(|state, now, map| state.core.fill(node, now, map, &mut rows));
-        if rows.is_empty() {
-            next = other;
-            continue;
-        }
-        if let Some(other) = other {
-            inner.spawn_sender(other);
-        }
-        let mut batch = WrittenRows::with_capacity(rows.len());
-        let mut places = Vec::with_capacity(rows.len());
-        for Sent { place, tag, payload } in rows.drain(..) {
-            places.push(place);
-            batch.push(tag, payload.0);
-        }
-        let whole = batch.write(&inner.shared, &inner.policy).await;
-        let mut places = places.into_iter();
-        let mut ends: Vec<(Place, Row, AttemptEnd)> = Vec::with_capacity(places.len());
-        batch.into_parts(|_, shape, outcome, node| {
-            let Some(place) = places.next() else { return };
-            let result = match outcome {
-                RawOutcome::Answered(body) => Written::of(body).map_err(|error| error.force_in_doubt(true)),
-                RawOutcome::Failed(error) => Err(error.clone()),
-                RawOutcome::Pending => Err(match &whole {
-                    Err(error) => error.clone(),
-                    Ok(()) => Error::bad_response("the server left the record out of its answer to the batch")
-                        .force_in_doubt(true),
-                }),
-            };
-            ends.push((place, Row(shape), AttemptEnd { result, node }));
-        });
-        let ((), other) = inner.act_as_sender(|state, now, map| state.core.ended(node, ends.into_iter(), now, map));
-        next = other;
-        // A fast server, or a stalled runtime, must not keep other tasks from their turn.
-        tokio::task::yield_now().await;
-    }
-    guard.defuse();
-}
-
 /// Wakes the core at the moments that it asks for. Does not keep the writer alive.
 async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
     /// The shortest sleep.
@@ -713,13 +680,14 @@ async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
         let Some(inner) = guard.0.upgrade() else { return };
         inner.act(|state, now, map| {
             state.core.tick(now, map);
+            state.spares = true;
             // Nobody is to wake the timer before it has asked anew.
             state.timer_at = Some(now);
         });
         let mut state = inner.state.lock();
         let now = clock::now();
         // Not at once: what is due now is done in a later turn of the control thread.
-        next = state.core.next_wake(now).map(|at| at.max(now + SHORTEST));
+        next = state.next_wake(now).map(|at| at.max(now + SHORTEST));
         state.timer_at = next;
     }
 }

@@ -9,7 +9,7 @@
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals` | how fast records come in |
-//! | `driver` | senders, timer, room for records |
+//! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
 //! | `outcome`, `delivery`, `stream`, `sunk` | what callers hear |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
@@ -24,12 +24,14 @@ mod driver;
 mod export;
 mod figures;
 mod front;
+mod lone;
 mod options;
 mod outcome;
 mod rate;
 mod raw;
 mod record;
 mod retry;
+mod sender;
 pub mod shape;
 mod stream;
 mod sunk;
@@ -40,6 +42,7 @@ pub use driver::WriterKey;
 pub use export::{JsonLines, LogExporter};
 pub use figures::{FIGURES, Figure, FigureKind, NODE_FIGURES};
 pub use front::{SyncWriter, Writer};
+pub use lone::LoneRecord;
 pub use options::WriterOptions;
 pub use outcome::{Outcome, OutcomeSink};
 pub use raw::RawWriter;

@@ -12,6 +12,8 @@ use aerolane_wire::digest::Digest;
 
 use super::core::Tag;
 use super::delivery::{Delivery, Written};
+use super::driver::WriterKey;
+use super::lone::{LoneRecord, WeakKeeper};
 use crate::client::RawKey;
 use crate::error::{Error, Result};
 use crate::sync::{Condvar, Mutex};
@@ -20,24 +22,28 @@ use crate::sync::{Condvar, Mutex};
 pub type OutcomeSink<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
 
 /// A record's key, and its outcome once there is one.
-pub(super) struct Cell<K> {
+pub(super) struct Cell<K: WriterKey> {
     key: K,
     sink: Option<OutcomeSink<K>>,
     delivery: OnceLock<Delivery>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Waiting<K>>,
     came: Condvar,
 }
 
-#[derive(Default)]
-struct Waiting {
+struct Waiting<K: WriterKey> {
     wakers: Vec<Waker>,
     /// Threads that are blocked.
     threads: u32,
+    /// The record is left to whoever waits.
+    keeper: Option<WeakKeeper<K>>,
+    /// Whoever waits has taken the record over.
+    is_taken: bool,
 }
 
-impl<K> Cell<K> {
+impl<K: WriterKey> Cell<K> {
     pub(super) fn new(key: K, sink: Option<OutcomeSink<K>>) -> Arc<Self> {
-        Arc::new(Self { key, sink, delivery: OnceLock::new(), waiting: Mutex::default(), came: Condvar::new() })
+        let waiting = Mutex::new(Waiting { wakers: Vec::new(), threads: 0, keeper: None, is_taken: false });
+        Arc::new(Self { key, sink, delivery: OnceLock::new(), waiting, came: Condvar::new() })
     }
 
     /// Who hears the outcome in place of the writer's own listeners.
@@ -53,6 +59,11 @@ impl<K> Cell<K> {
         self.delivery.get()
     }
 
+    /// Leaves the record to whoever waits for it.
+    pub(super) fn leave_to_wait(&self, keeper: WeakKeeper<K>) {
+        self.waiting.lock().keeper = Some(keeper);
+    }
+
     /// Sets the outcome, once. The caller wakes those who wait, where it holds no lock. Also tells whether there is somebody.
     pub(super) fn set(&self, delivery: Delivery) -> (Vec<Waker>, bool) {
         let mut waiting = self.waiting.lock();
@@ -62,7 +73,7 @@ impl<K> Cell<K> {
             self.came.notify_all();
         }
         let wakers = std::mem::take(&mut waiting.wakers);
-        let awaited = blocked || !wakers.is_empty();
+        let awaited = blocked || waiting.is_taken || !wakers.is_empty();
         (wakers, awaited)
     }
 
@@ -78,6 +89,10 @@ impl<K> Cell<K> {
         if !waiting.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
             waiting.wakers.push(cx.waker().clone());
         }
+        if let Some(keeper) = waiting.keeper.take() {
+            drop(waiting);
+            let_go(&keeper);
+        }
         Poll::Pending
     }
 
@@ -85,6 +100,14 @@ impl<K> Cell<K> {
         if self.delivery.get().is_none() {
             let mut waiting = self.waiting.lock();
             waiting.threads += 1;
+            if let Some(keeper) = waiting.keeper.take() {
+                drop(waiting);
+                match (deadline, keeper.upgrade()) {
+                    (None, Some(keeper)) => keeper.take_over().into_iter().for_each(|record| record.send_here(None)),
+                    _ => let_go(&keeper),
+                }
+                waiting = self.waiting.lock();
+            }
             while self.delivery.get().is_none() {
                 match deadline {
                     None => waiting = self.came.wait(waiting),
@@ -103,16 +126,22 @@ impl<K> Cell<K> {
     }
 }
 
-/// The key of a record, where the record is counted.
-pub(super) struct CellRef<K>(pub(super) Arc<Cell<K>>);
+fn let_go<K: WriterKey>(keeper: &WeakKeeper<K>) {
+    if let Some(keeper) = keeper.upgrade() {
+        keeper.let_go();
+    }
+}
 
-impl<K> Clone for CellRef<K> {
+/// The key of a record, where the record is counted.
+pub(super) struct CellRef<K: WriterKey>(pub(super) Arc<Cell<K>>);
+
+impl<K: WriterKey> Clone for CellRef<K> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<K> Deref for CellRef<K> {
+impl<K: WriterKey> Deref for CellRef<K> {
     type Target = Cell<K>;
 
     fn deref(&self) -> &Cell<K> {
@@ -120,7 +149,7 @@ impl<K> Deref for CellRef<K> {
     }
 }
 
-impl<K: RawKey> Tag for CellRef<K> {
+impl<K: WriterKey> Tag for CellRef<K> {
     fn digest(&self) -> &Digest {
         self.key.digest()
     }
@@ -130,7 +159,7 @@ impl<K: RawKey> Tag for CellRef<K> {
     }
 }
 
-impl<K: RawKey> RawKey for CellRef<K> {
+impl<K: WriterKey> RawKey for CellRef<K> {
     fn namespace(&self) -> &str {
         self.key.namespace()
     }
@@ -153,15 +182,15 @@ impl<K: RawKey> RawKey for CellRef<K> {
 /// Await it, ask it from time to time ([`delivery`](Self::delivery)), or drop it: the record is written in any case, and a
 /// wait that is cancelled loses nothing, as it can be awaited again. Cheap to clone. Awaiting gives the server's
 /// confirmation; attempts, times and the rest are in the [`Delivery`].
-pub struct Outcome<K = super::RecordKey>(CellRef<K>);
+pub struct Outcome<K: WriterKey = super::RecordKey>(CellRef<K>);
 
-impl<K> Clone for Outcome<K> {
+impl<K: WriterKey> Clone for Outcome<K> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<K> Outcome<K> {
+impl<K: WriterKey> Outcome<K> {
     pub(super) const fn new(cell: CellRef<K>) -> Self {
         Self(cell)
     }
@@ -184,6 +213,19 @@ impl<K> Outcome<K> {
     #[must_use]
     pub fn delivery(&self) -> Option<&Delivery> {
         self.0.delivery()
+    }
+
+    /// Takes over a record that is alone, and that the writer has left to whoever waits for it: the caller sends it. `None`: the
+    /// writer does.
+    #[must_use]
+    pub fn take_over(&self) -> Option<LoneRecord<K>> {
+        if self.is_done() {
+            return None;
+        }
+        let keeper = self.0.waiting.lock().keeper.take()?;
+        let record = keeper.upgrade()?.take_over();
+        self.0.waiting.lock().is_taken = record.is_some();
+        record
     }
 
     /// Whether there is an outcome.
@@ -222,7 +264,7 @@ impl<K> Outcome<K> {
     }
 }
 
-impl<K> Future for Outcome<K> {
+impl<K: WriterKey> Future for Outcome<K> {
     type Output = Result<Written>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Written>> {
@@ -230,7 +272,7 @@ impl<K> Future for Outcome<K> {
     }
 }
 
-impl<K> fmt::Debug for Outcome<K> {
+impl<K: WriterKey> fmt::Debug for Outcome<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.delivery() {
             None => f.write_str("Outcome(outstanding)"),

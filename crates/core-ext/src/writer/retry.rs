@@ -61,7 +61,9 @@ impl RetryClass {
             | ErrorKind::PoolExhausted { .. }
             | ErrorKind::ConnectFailed { .. }
             | ErrorKind::Io(_)
-            | ErrorKind::BadResponse => (Self::Transient, false),
+            | ErrorKind::BadResponse
+            // Whoever waited for a lone record, and sent it.
+            | ErrorKind::Interrupted => (Self::Transient, false),
             _ => (Self::Permanent, false),
         }
     }

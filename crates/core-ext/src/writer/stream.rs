@@ -13,9 +13,9 @@ use super::outcome::{CellRef, Outcome};
 use crate::sync::Mutex;
 
 /// Outcomes that nobody has taken yet.
-pub(super) struct Queue<K>(Mutex<Queued<K>>);
+pub(super) struct Queue<K: WriterKey>(Mutex<Queued<K>>);
 
-struct Queued<K> {
+struct Queued<K: WriterKey> {
     outcomes: VecDeque<CellRef<K>>,
     /// Of those who wait for one.
     wakers: Vec<Waker>,
@@ -25,7 +25,7 @@ struct Queued<K> {
     open: bool,
 }
 
-impl<K> Queue<K> {
+impl<K: WriterKey> Queue<K> {
     pub(super) fn new(ended: bool) -> Arc<Self> {
         Arc::new(Self(Mutex::new(Queued { outcomes: VecDeque::new(), wakers: Vec::new(), ended, open: true })))
     }

@@ -7,9 +7,9 @@ use super::driver::WriterKey;
 use super::outcome::{CellRef, Outcome};
 
 /// Outcomes on their way to the sinks of their records. Those of one sink mostly stand together.
-pub(super) struct Sunk<K>(Vec<Outcome<K>>);
+pub(super) struct Sunk<K: WriterKey>(Vec<Outcome<K>>);
 
-impl<K> Default for Sunk<K> {
+impl<K: WriterKey> Default for Sunk<K> {
     fn default() -> Self {
         Self(Vec::new())
     }

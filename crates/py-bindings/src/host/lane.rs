@@ -196,7 +196,7 @@ impl Lane {
     }
 
     /// Begins an operation that is a future.
-    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, course: Course) -> PyResult<()> {
+    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, course: (Course, bool)) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
         if local.ended.get() {
@@ -279,11 +279,11 @@ impl Lane {
             drop(core);
             made
         });
-        Self::spawn(slf, local, token, course);
+        Self::spawn(slf, local, token, (course, false));
     }
 
     /// Polls a future, from now on whenever it is woken.
-    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, course: Course) {
+    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, course: (Course, bool)) {
         let id = local.expect(token.clone_ref(slf.py()));
         Self::poll(slf.py(), local, token, Task::new(id, &slf.get().inbox, course));
     }
@@ -305,10 +305,18 @@ impl Lane {
     }
 
     /// Nobody waits for this future any more.
-    pub(super) fn drop_task(&self, task: Task) {
-        if let Some(local) = self.local.get() {
-            local.forget(task.id());
+    pub(super) fn drop_task(slf: &Bound<'_, Self>, task: Task) {
+        let Some(local) = slf.get().local.get() else { return };
+        if task.goes_on() && !local.ended.get() {
+            let id = task.id();
+            if let Ok(op) = OpRef::named(slf.py(), Some(slf), Work::Task(task), "writer") {
+                op.need_not_be_awaited();
+                local.expect_as(id, Token { op, index: 0 });
+                return;
+            }
+            return local.forget(id);
         }
+        local.forget(task.id());
     }
 
     /// The caller of a request has given up.

@@ -252,6 +252,12 @@ impl Local {
         id
     }
 
+    /// A future is another operation's from here on.
+    pub(super) fn expect_as(&self, id: u64, token: Token) {
+        let before = self.tasks.borrow_mut().insert(id, token);
+        drop(before);
+    }
+
     pub(super) fn forget(&self, id: u64) {
         let token = self.tasks.borrow_mut().remove(&id);
         drop(token);

@@ -39,6 +39,7 @@ use op::OpRef;
 pub(crate) use op::slots::attached;
 pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
+use task::Course;
 pub(crate) use task::Make;
 use work::{Entry, Many, Part, Work};
 
@@ -196,9 +197,23 @@ pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(
     client: &Arc<ClientCore>,
     start: impl FnOnce(HostHandle) -> F + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
+    drive_by(py, client, move |handle| (start(handle), false))
+}
+
+/// [`drive`] of a future that may have to go on although nobody waits for it any more: `start` says whether.
+pub(crate) fn drive_by<F: Future<Output = Make> + Send + 'static>(
+    py: Python<'_>,
+    client: &Arc<ClientCore>,
+    start: impl FnOnce(HostHandle) -> (F, bool) + Send + 'static,
+) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let lane = running::lane(py, client)?;
-    let work = Work::Later(Arc::clone(client), Box::new(move |handle| Box::pin(start(handle))));
+    let start = move |handle| {
+        let (future, goes_on) = start(handle);
+        let course: Course = Box::pin(future);
+        (course, goes_on)
+    };
+    let work = Work::Later(Arc::clone(client), Box::new(start));
     let op = OpRef::new(py, lane.as_ref(), work)?;
     if let Some(lane) = &lane {
         begin(lane, &op)?;

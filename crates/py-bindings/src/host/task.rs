@@ -20,14 +20,16 @@ pub(crate) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>
 /// Runs no Python code; what it becomes is made afterwards.
 pub(super) type Course = Pin<Box<dyn Future<Output = Make> + Send>>;
 
-/// Makes the future of an operation once its loop is known, given the way onto the loop's lane.
-pub(super) type Starter = Box<dyn FnOnce(HostHandle) -> Course + Send>;
+/// Makes the future of an operation once its loop is known, given the way onto the loop's lane; and whether it is to be polled to
+/// its end, also when nobody waits for it any more.
+pub(super) type Starter = Box<dyn FnOnce(HostHandle) -> (Course, bool) + Send>;
 
 /// A future, and what it takes to poll it.
 pub(super) struct Task {
     course: ManuallyDrop<Course>,
     wakes: Arc<Wakes>,
     forks: u32,
+    goes_on: bool,
 }
 
 /// Names the task in the inbox of its lane.
@@ -39,13 +41,18 @@ struct Wakes {
 }
 
 impl Task {
-    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, course: Course) -> Self {
+    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, (course, goes_on): (Course, bool)) -> Self {
         let wakes = Arc::new(Wakes { inbox: Arc::clone(inbox), id, queued: AtomicBool::new(false) });
-        Self { course: ManuallyDrop::new(course), wakes, forks: fork::forks() }
+        Self { course: ManuallyDrop::new(course), wakes, forks: fork::forks(), goes_on }
     }
 
     pub(super) fn id(&self) -> u64 {
         self.wakes.id
+    }
+
+    /// Whether it is to be polled to its end, also when nobody waits for it any more.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     pub(super) fn poll(&mut self) -> Poll<Make> {

@@ -154,12 +154,12 @@ impl Work {
     pub(super) fn abandon(self, lane: &Bound<'_, Lane>) {
         match self {
             Self::Entry(entry) => entry.abandon(lane),
-            Self::Task(task) => lane.get().drop_task(task),
+            Self::Task(task) => Lane::drop_task(lane, task),
             Self::Many(many) => {
                 for part in many.parts {
                     match part {
                         Part::Entry(entry) => entry.abandon(lane),
-                        Part::Task(task) => lane.get().drop_task(task),
+                        Part::Task(task) => Lane::drop_task(lane, task),
                         Part::Over(_) => {}
                     }
                 }

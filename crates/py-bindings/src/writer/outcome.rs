@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use super::key::WrittenKey;
 use super::options::limit;
+use crate::blocking::{Signals, gets_signals};
 use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::host::Make;
@@ -145,6 +146,18 @@ impl Outcome {
         }
     }
 
+    /// Sends the record on the calling thread, if it is left to whoever waits for it.
+    fn send_lone(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(record) = self.outcome.take_over() else { return Ok(()) };
+        if !gets_signals(py)? {
+            py.detach(|| record.send_here(None));
+            return Ok(());
+        }
+        let signals = Signals::default();
+        py.detach(|| record.send_here(Some(&|| signals.raised())));
+        signals.take().map_or(Ok(()), Err)
+    }
+
     /// The awaitable of this object, or of its confirmation.
     fn waiting(slf: &Bound<'_, Self>, whole: bool) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
@@ -160,10 +173,19 @@ impl Outcome {
             };
         }
         let outcome = this.outcome.clone();
-        host::drive(py, &this.core, move |_| async move {
-            outcome.delivered().await;
-            let made: Make = Box::new(move |py| make(py, kept));
-            made
+        host::drive_by(py, &this.core, move |lane| {
+            // A lone record goes over the loop's own lane, also if the wait is cancelled.
+            let lone = outcome.take_over();
+            let goes_on = lone.is_some();
+            let delivered = async move {
+                if let Some(record) = lone {
+                    record.send_on(lane).await;
+                }
+                outcome.delivered().await;
+                let made: Make = Box::new(move |py| make(py, kept));
+                made
+            };
+            (delivered, goes_on)
         })
     }
 }
@@ -193,6 +215,12 @@ impl Outcome {
         let timeout = limit("timeout", timeout)?;
         if let Some(delivery) = self.outcome.delivery() {
             return self.made(py, delivery);
+        }
+        if timeout.is_none() {
+            self.send_lone(py)?;
+            if let Some(delivery) = self.outcome.delivery() {
+                return self.made(py, delivery);
+            }
         }
         let came = async {
             match timeout {

@@ -1,16 +1,27 @@
 //! Rows that a writer sends: each with a shape of its own, and with the node that answered.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use aerospike_core::BatchPolicy;
+use aerolane_wire::digest::partition_id;
+use aerospike_core::{BatchPolicy, CommandType};
 
-use super::on_lane::run_by;
+use super::on_lane;
 use super::raw_rows::{RawBatch, RawKey, RawOutcome, RawShape};
 use super::rows::{Rows, Target, left_to_rows};
 use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;
+use crate::client::attempts::{Attempt, Attempts, Subject};
+use crate::client::buffers::with_buffers;
+use crate::client::execute;
+use crate::clock;
+use crate::cluster::Cluster;
+use crate::command::compress::with_plain_body;
+use crate::command::decode;
+use crate::driver::blocking::{Interrupt, Job};
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
+use crate::topology::NodeInfo;
 
 /// The rows of one request of a writer.
 pub(crate) struct WrittenRows<K> {
@@ -41,8 +52,75 @@ impl<K: RawKey> WrittenRows<K> {
         K: Send + Sync,
     {
         let lane = shared.lanes.mine()?;
+        self.write_over(Way::Tasks(&lane), shared, policy).await
+    }
+
+    /// Carries the rows out over a lane, by exactly this policy.
+    async fn write_over(&mut self, way: Way<'_>, shared: &Shared, policy: &BatchPolicy) -> Result<()>
+    where
+        K: Send + Sync,
+    {
         let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
-        run_by(&shared.cluster, Way::Tasks(&lane), policy, self, nobody).await
+        on_lane::run_by(&shared.cluster, way, policy, self, nobody).await
+    }
+
+    /// Carries the only row out over a lane, as a plain command and by exactly this policy. Gives what `take` makes of the
+    /// message that confirms it, and who has sent that.
+    pub(crate) async fn write_single_over<R>(
+        &self,
+        way: Way<'_>,
+        shared: &Shared,
+        policy: &BatchPolicy,
+        take: impl Fn(&[u8]) -> Result<R>,
+    ) -> Result<(R, Arc<str>)> {
+        let (now, cluster) = (clock::now(), &*shared.cluster);
+        let (mut attempts, partition) = self.single(cluster, policy, now)?;
+        let (patches, timeout_ms) = (cluster.overlay().rows(), attempts.server_timeout_ms());
+        let encode = |out: &mut Vec<u8>| self.rows.encode_single((policy, patches), 0, timeout_ms, out);
+        let decode = |answer: &[u8], node: &NodeInfo| taken(answer, node, &take);
+        execute::on_lane(cluster, way, &mut attempts, (partition, now), encode, decode).await
+    }
+
+    /// [`write_single_over`](Self::write_single_over) by the calling thread.
+    pub(crate) fn write_single_here<R>(
+        &self,
+        shared: &Shared,
+        policy: &BatchPolicy,
+        interrupted: Option<&dyn Fn() -> bool>,
+        take: impl Fn(&[u8]) -> Result<R>,
+    ) -> Result<(R, Arc<str>)> {
+        let (now, cluster) = (clock::now(), &*shared.cluster);
+        let interrupt = interrupted.map_or_else(Interrupt::default, Interrupt::by);
+        let (attempts, partition) = self.single(cluster, policy, now)?;
+        let patches = cluster.overlay().rows();
+        with_buffers(|request, _| {
+            self.rows.encode_single((policy, patches), 0, attempts.server_timeout_ms(), request)?;
+            execute::on_thread(
+                cluster,
+                attempts,
+                (partition, now),
+                interrupt,
+                |Attempt { node, deadline, mark }, now| {
+                    let job = Job { request, now, deadline, reads: false, mark, interrupt };
+                    shared.pools.exchange(node, job, |answer| taken(answer, node, &take))
+                },
+            )
+        })
+    }
+
+    /// The attempts of the only row, and its partition.
+    fn single<'a>(
+        &'a self,
+        cluster: &'a Cluster,
+        policy: &'a BatchPolicy,
+        now: Instant,
+    ) -> Result<(Attempts<'a>, u16)> {
+        let key = self.rows.keys().next().ok_or_else(|| Error::invalid_argument("no record"))?;
+        let subject = Subject { namespace: key.namespace(), set: "" };
+        // It counts as what it would be among others.
+        let what = (CommandType::BatchWrite, true);
+        let attempts = Attempts::new(cluster, &policy.base_policy, subject, what, now);
+        Ok((attempts, partition_id(key.digest())))
     }
 
     /// The keys, what their rows do, their outcomes, and who answered, in order.
@@ -50,6 +128,14 @@ impl<K: RawKey> WrittenRows<K> {
         let mut nodes = self.nodes.into_iter();
         self.rows.into_parts(|key, shape, outcome| each(key, shape, outcome, nodes.next().flatten()));
     }
+}
+
+/// What `take` makes of the message that confirms a row.
+fn taken<R>(answer: &[u8], node: &NodeInfo, take: impl Fn(&[u8]) -> Result<R>) -> Result<(R, Arc<str>)> {
+    with_plain_body(answer, |body| {
+        decode::found(body, true, || Ok(Arc::clone(node.label())))?;
+        Ok((take(body)?, Arc::clone(node.label())))
+    })
 }
 
 impl<K: RawKey> Rows for WrittenRows<K> {

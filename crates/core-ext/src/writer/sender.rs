@@ -1,0 +1,96 @@
+//! Tasks that send batches, one after the other.
+
+use std::sync::Arc;
+
+use super::core::{Place, Sent};
+use super::delivery::{AttemptEnd, Written};
+use super::driver::{Inner, Row, WriterKey};
+use super::outcome::CellRef;
+use crate::client::{RawOutcome, WrittenRows};
+use crate::error::{Error, Result};
+
+/// A task of a writer; dropped before its end, it ends what is outstanding.
+pub(super) struct Guard<K: WriterKey>(pub(super) Option<Arc<Inner<K>>>);
+
+impl<K: WriterKey> Guard<K> {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<K: WriterKey> Drop for Guard<K> {
+    fn drop(&mut self) {
+        if let Some(inner) = self.0.take() {
+            inner.abandon();
+        }
+    }
+}
+
+/// Rows on their way, with their places.
+pub(super) struct Batch<K: WriterKey> {
+    pub(super) rows: WrittenRows<CellRef<K>>,
+    places: Vec<Place>,
+}
+
+impl<K: WriterKey> Batch<K> {
+    pub(super) fn of(sent: &mut Vec<Sent<CellRef<K>, Row>>) -> Self {
+        let mut rows = WrittenRows::with_capacity(sent.len());
+        let mut places = Vec::with_capacity(sent.len());
+        for Sent { place, tag, payload } in sent.drain(..) {
+            places.push(place);
+            rows.push(tag, payload.0);
+        }
+        Self { rows, places }
+    }
+
+    /// What became of a record alone.
+    pub(super) fn end_of_one(self, end: AttemptEnd) -> Option<(Place, Row, AttemptEnd)> {
+        let (place, mut shape) = (self.places.into_iter().next()?, None);
+        self.rows.into_parts(|_, of, _, _| shape = Some(of));
+        Some((place, Row(shape?), end))
+    }
+
+    /// What became of the rows; `whole`: of the batch.
+    pub(super) fn ends(self, whole: &Result<()>) -> Vec<(Place, Row, AttemptEnd)> {
+        let mut places = self.places.into_iter();
+        let mut ends = Vec::with_capacity(places.len());
+        self.rows.into_parts(|_, shape, outcome, node| {
+            let Some(place) = places.next() else { return };
+            let result = match outcome {
+                RawOutcome::Answered(body) => Written::of(body).map_err(|error| error.force_in_doubt(true)),
+                RawOutcome::Failed(error) => Err(error.clone()),
+                RawOutcome::Pending => Err(match whole {
+                    Err(error) => error.clone(),
+                    Ok(()) => Error::bad_response("the server left the record out of its answer to the batch")
+                        .force_in_doubt(true),
+                }),
+            };
+            ends.push((place, Row(shape), AttemptEnd { result, node }));
+        });
+        ends
+    }
+}
+
+/// Sends batch after batch, as long as there is one to send.
+pub(super) async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
+    let mut next = Some(first);
+    let mut rows = Vec::new();
+    while let (Some(inner), Some(node)) = (&guard.0, next.take()) {
+        let ((), other) = inner.act_as_sender(|state, now, map| state.core.fill(node, now, map, &mut rows));
+        if rows.is_empty() {
+            next = other;
+            continue;
+        }
+        if let Some(other) = other {
+            inner.spawn_sender(other);
+        }
+        let mut batch = Batch::of(&mut rows);
+        let whole = batch.rows.write(&inner.shared, &inner.policy).await;
+        let ends = batch.ends(&whole);
+        let ((), other) = inner.act_as_sender(|state, now, map| state.core.ended(node, ends.into_iter(), now, map));
+        next = other;
+        // A fast server, or a stalled runtime, must not keep other tasks from their turn.
+        tokio::task::yield_now().await;
+    }
+    guard.defuse();
+}
