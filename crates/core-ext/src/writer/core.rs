@@ -20,6 +20,7 @@ use super::delivery::{AttemptEnd, Delivery, Tries, Written};
 use super::options::WriterOptions;
 use super::rate::{Limiter, Pace};
 use super::retry::{Jitter, RetryBudget, RetryClass, backoff, pause_after_move};
+use super::width::Width;
 use crate::error::{Error, Result};
 
 /// Whom a record belongs to, as far as the core has to know.
@@ -121,6 +122,7 @@ struct NodeQueue {
     /// Senders, and how many of them have not taken their rows.
     in_flight: usize,
     starting: usize,
+    width: Width,
     /// When a sender has taken rows last.
     sent: Option<Instant>,
     limiter: Limiter,
@@ -289,11 +291,14 @@ impl<T: Tag, P: Payload> Core<T, P> {
     }
 
     fn is_ready(&mut self, index: usize, now: Instant) -> bool {
+        if self.holds_the_room(&self.nodes[index]) {
+            self.nodes[index].width.widen(now);
+        }
         let options = &self.options;
         let node = &self.nodes[index];
         // What senders that have not begun will take.
         let claimed = node.starting * options.batch_records;
-        if node.records <= claimed || node.in_flight >= self.most_in_flight(node) {
+        if node.records <= claimed || node.in_flight >= node.width.most(options.batches_in_flight, now) {
             return false;
         }
         let is_wide = node.in_flight >= options.batches_in_flight;
@@ -308,15 +313,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
         ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
     }
 
-    /// How many batches a node may have in flight. One that answers slowly gathers records until it holds most of the room,
-    /// and what the others are sent waits for it: while somebody waits for room, it gets more batches (full ones) at a time.
-    fn most_in_flight(&self, node: &NodeQueue) -> usize {
-        /// So many times as many.
-        const WIDER: usize = 8;
+    /// Whether what a node holds keeps others from handing records over for the others.
+    fn holds_the_room(&self, node: &NodeQueue) -> bool {
         // Those in flight are about so many: when it comes to more batches than usual, they are full.
         let held = node.records + node.in_flight * self.options.batch_records;
-        let holds_the_room = self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding;
-        self.options.batches_in_flight * if holds_the_room { WIDER } else { 1 }
+        self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding
     }
 
     /// Whether a record goes at once, even alone: no request was sent just now that is still in flight, and records do not come
@@ -574,13 +575,13 @@ impl<T: Tag, P: Payload> Core<T, P> {
         (record.stage, record.node, record.since) = (Stage::Queued, node, now);
         let bytes = record.bytes;
         let (batch_records, batch_bytes) = (self.options.batch_records, self.options.batch_bytes);
-        let (hurried, most_in_flight) = (self.hurried + self.short_of_room > 0, self.options.batches_in_flight);
+        let (hurried, usual) = (self.hurried + self.short_of_room > 0, self.options.batches_in_flight);
         let queue = self.node(node, now);
         queue.records += 1;
         queue.bytes += bytes;
         let full =
             queue.records >= (queue.starting + 1) * batch_records || queue.bytes >= (queue.starting + 1) * batch_bytes;
-        let stirred = queue.records == 1 || hurried || (full && queue.in_flight < most_in_flight);
+        let stirred = queue.records == 1 || hurried || (full && queue.in_flight < queue.width.most(usual, now));
         if first {
             queue.queue.push_front(place);
         } else {
@@ -600,6 +601,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
                 bytes: 0,
                 in_flight: 0,
                 starting: 0,
+                width: Width::default(),
                 sent: None,
                 limiter: Limiter::new(records, bytes, now),
                 pace: Pace::new(records, now),

@@ -8,7 +8,7 @@
 //! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
-//! | `arrivals` | how fast records come in |
+//! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
 //! | `outcome`, `delivery`, `stream`, `sunk` | what callers hear |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
@@ -35,6 +35,7 @@ mod sender;
 pub mod shape;
 mod stream;
 mod sunk;
+mod width;
 
 pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};
 pub use delivery::{Delivery, WriteAttempt, Written};

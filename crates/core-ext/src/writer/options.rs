@@ -30,7 +30,8 @@ pub struct WriterOptions {
     /// records go at once; so they do when somebody waits for a flush or for room. Default 1 ms.
     pub linger: Duration,
     /// How many batches are in flight to one node at most, as a rule. Default 4. A node that holds up the others gets up to eight
-    /// times as many: while somebody waits for room, and more than half of what is outstanding is for that node.
+    /// times as many: while somebody waits for room and more than half of what is outstanding is for that node, and for a
+    /// second after.
     pub batches_in_flight: usize,
     /// How long one request may take until it counts as timed out. Default 5 s.
     pub attempt_timeout: Duration,

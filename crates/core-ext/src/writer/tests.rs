@@ -78,6 +78,8 @@ struct World {
     start: Instant,
     now: Instant,
     latency: Duration,
+    /// Of one node that is slower than the others.
+    slow: Option<(u16, Duration)>,
     answer: Answer,
     /// Requests in flight.
     flying: Vec<Flying>,
@@ -102,6 +104,7 @@ impl World {
             start,
             now: start,
             latency: MS,
+            slow: None,
             answer: Box::new(answer),
             flying: Vec::new(),
             requests: Vec::new(),
@@ -121,6 +124,10 @@ impl World {
     fn hand_sized(&mut self, key: u8, what: What, bytes: usize) {
         let mut digest = [key; 20];
         digest[1] = 0;
+        self.hand_of(digest, what, bytes);
+    }
+
+    fn hand_of(&mut self, digest: Digest, what: What, bytes: usize) {
         let tag = Name { digest, number: self.handed };
         let wakes = self.core.next_wake(self.now);
         self.core.wants_refresh();
@@ -154,7 +161,8 @@ impl World {
                 *self.tries.entry(row.tag.number).or_default() += 1;
             }
             self.requests.push((self.now - self.start, node, rows.len()));
-            self.flying.push((self.now + self.latency, node, rows));
+            let latency = self.slow.filter(|(slow, _)| *slow == node).map_or(self.latency, |(_, latency)| latency);
+            self.flying.push((self.now + latency, node, rows));
             self.most_flying = self.most_flying.max(self.flying.len());
         }
         for Done { tag, delivery, .. } in self.core.done() {
@@ -638,6 +646,37 @@ fn a_slow_node_that_holds_the_room_gets_more_batches_at_a_time() {
     world.core.wait_for_room(false);
     world.run(Duration::from_secs(1));
     assert_eq!(world.outcomes.len(), 105);
+}
+
+#[test]
+fn a_node_that_answers_slower_leaves_the_others_their_rate() {
+    // 500,000 records a second, in turn for each of three nodes. At 20 ms, one of them has 3,333 in flight.
+    let gap = Duration::from_micros(2);
+    let total = 500_000;
+    let sent = |slow| {
+        let mut world = World::new(options(), |_, _, _| ok());
+        world.slow = slow;
+        let most = options().max_outstanding_records;
+        for number in 0..total as u32 {
+            if world.core.outstanding().0 >= most {
+                world.core.wait_for_room(true);
+                world.settle();
+                while world.core.outstanding().0 >= most {
+                    world.run(Duration::from_micros(20));
+                }
+                world.core.wait_for_room(false);
+            }
+            let mut digest = [(number % 3) as u8; 20];
+            digest[1..5].copy_from_slice(&number.to_be_bytes());
+            world.hand_of(digest, What::Put, 200);
+            let next = world.now + gap;
+            world.run(gap);
+            world.now = world.now.max(next);
+        }
+        (world.now - world.start).as_secs_f64()
+    };
+    let (even, slowed) = (sent(None), sent(Some((1, 20 * MS))));
+    assert!(even / slowed > 0.9, "{even} s, with a slow node {slowed} s");
 }
 
 #[test]
