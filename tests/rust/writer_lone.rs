@@ -89,14 +89,14 @@ fn what_fails_on_the_thread_of_a_wait_is_tried_again() {
     let target = Target::embedded(3);
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     let writer = client.writer(patient()).unwrap();
-    (0..10).for_each(|n| drop(put(&writer, &target, n).wait()));
+    assert!((0..10).all(|n| put(&writer, &target, n).wait().is_ok()));
     let lost = FaultRule::new(FaultAction::DropBefore).on(RequestKind::Write).on(RequestKind::Batch).times(1);
     target.faults().set_fault(None, &lost).unwrap();
     let outcome = put(&writer, &target, 10);
     let delivery = outcome.wait();
     assert!(delivery.is_ok() && delivery.attempt_count() == 2, "{delivery:?}");
     // A client that is closed gives it its outcome.
-    (0..10).for_each(|n| drop(put(&writer, &target, n).wait()));
+    assert!((0..10).all(|n| put(&writer, &target, n).wait().is_ok()));
     let left = put(&writer, &target, 11);
     client.close().unwrap();
     let delivery = left.wait();
