@@ -38,13 +38,13 @@ fn what_is_awaited_one_by_one_is_written_once_and_in_order() {
     let target = Target::start();
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     let writer = client.writer(patient()).unwrap();
-    let mut writes = 0;
+    let mut count = 0;
     let mut wait_for_some = |writer: &SyncWriter| {
         for _ in 0..20 {
-            writes += 1;
-            assert_eq!(generation(&put(writer, &target, 1)), writes);
+            count += 1;
+            assert_eq!(generation(&put(writer, &target, 1)), count);
         }
-        writes
+        count
     };
     // From the second record on they are left to the wait. Now it does not come, or not at once, or another way.
     let before = wait_for_some(&writer);
