@@ -34,48 +34,48 @@ macro_rules! figures {
 }
 
 pub(super) const CLUSTER: &[Figure<ClusterMetrics>] = figures! {
-    counter nodes_invalid "How often a host that another node named could not be taken for a node." = nodes_invalid;
-    counter exceeded_max_retries "Calls that failed after as many attempts as their policy allows." = exceeded_max_retries;
-    counter exceeded_total_timeout "Calls that failed because their total time was over." = exceeded_total_timeout;
-    gauge total_nodes "How many nodes are part of the cluster." = total_nodes;
-    gauge recover_queue_size "Connections that still wait for answers nobody wants any more." = recover_queue_size;
+    counter nodes_invalid "Hosts that another node named and that turned out not to be nodes." = nodes_invalid;
+    counter exceeded_max_retries "Calls that failed after all attempts that their policy allows." = exceeded_max_retries;
+    counter exceeded_total_timeout "Calls that failed because their total timeout had passed." = exceeded_total_timeout;
+    gauge total_nodes "Nodes in the cluster." = total_nodes;
+    gauge recover_queue_size "Connections that wait for answers to abandoned requests." = recover_queue_size;
 };
 
 pub(super) const NODE: &[Figure<NodeMetricsSnapshot>] = figures! {
-    counter connections_attempts "How often a connection was opened or was to be." = counters.connections_attempts;
+    counter connections_attempts "Attempts to open a connection." = counters.connections_attempts;
     counter connections_successful "Connections that were opened." = counters.connections_successful;
     counter connections_failed "Connections that could not be opened." = counters.connections_failed;
-    counter connections_timeout_errors "Of these, those that took too long." = counters.connections_timeout_errors;
-    counter connections_other_errors "Of these, those that failed for another reason." = counters.connections_other_errors;
-    counter connections_tls_errors "Of these, those whose TLS handshake failed." = counters.connections_tls_errors;
-    counter connections_auth_errors "Of these, those whose credentials were refused." = counters.connections_auth_errors;
+    counter connections_timeout_errors "Connections that could not be opened in time." = counters.connections_timeout_errors;
+    counter connections_other_errors "Connections not opened for other reasons than time, TLS or login." = counters.connections_other_errors;
+    counter connections_tls_errors "Connections whose TLS handshake failed." = counters.connections_tls_errors;
+    counter connections_auth_errors "Connections whose login was refused." = counters.connections_auth_errors;
     counter circuit_breaker_hits "Requests not sent because the node's circuit breaker was open." = counters.circuit_breaker_hits;
-    counter connections_pool_empty "Requests that found no room on a connection, and waited." = counters.connections_pool_empty;
+    counter connections_pool_empty "Requests that found no room on a connection and waited." = counters.connections_pool_empty;
     counter connections_pool_overflow "Connections closed because the pool had no room for them." = counters.connections_pool_overflow;
-    counter connections_idle_dropped "Connections closed because they had been idle for long." = counters.connections_idle_dropped;
-    counter connections_closed "Connections that were closed, for any reason." = counters.connections_closed;
-    counter connections_closed_error "Connections that were lost, or closed after a failure." = counters.connections_closed_error;
+    counter connections_idle_dropped "Connections closed because they had been idle for too long." = counters.connections_idle_dropped;
+    counter connections_closed "Connections closed, for any reason." = counters.connections_closed;
+    counter connections_closed_error "Connections lost, or closed after a failure." = counters.connections_closed_error;
     counter connections_closed_node_removed "Connections closed because the node had left the cluster." = counters.connections_closed_node_removed;
-    counter tends_total "How often the tend thread asked the node for its state." = counters.tends_total;
-    counter tends_successful "How often it was told." = counters.tends_successful;
-    counter tends_failed "How often it was not." = counters.tends_failed;
-    counter partition_map_updates "How often the node's part of the partition map changed." = counters.partition_map_updates;
-    counter node_added "How often the node became part of the cluster." = counters.node_added;
-    counter node_removed "How often it left the cluster." = counters.node_removed;
-    counter transaction_retry_count "Attempts that were not the first one of their call." = counters.transaction_retry_count;
-    counter transaction_error_count "Calls that failed for good at this node while they were measured." = counters.transaction_error_count;
+    counter tends_total "Requests of the tend thread for the node's state." = counters.tends_total;
+    counter tends_successful "Requests of the tend thread that the node answered." = counters.tends_successful;
+    counter tends_failed "Requests of the tend thread that failed." = counters.tends_failed;
+    counter partition_map_updates "Changes of the node's part of the partition map." = counters.partition_map_updates;
+    counter node_added "Times that the node joined the cluster." = counters.node_added;
+    counter node_removed "Times that the node left the cluster." = counters.node_removed;
+    counter transaction_retry_count "Attempts other than the first one of a call." = counters.transaction_retry_count;
+    counter transaction_error_count "Calls that finally failed at this node while metrics were on." = counters.transaction_error_count;
     counter requests "Requests taken by the client's own connections." = traffic.requests;
     counter answers "Requests answered on the client's own connections." = traffic.answers;
-    counter timeouts "Requests whose time was over on the client's own connections." = traffic.timeouts;
-    counter refused "Requests refused because everything was full." = traffic.refused;
-    counter late_answers "Answers that came when nobody wanted them any more." = traffic.late_answers;
+    counter timeouts "Requests that timed out on the client's own connections." = traffic.timeouts;
+    counter refused "Requests refused because connections and line were full." = traffic.refused;
+    counter late_answers "Answers that arrived for abandoned requests." = traffic.late_answers;
     counter bytes_sent "Bytes of requests written by the client's own connections." = traffic.bytes_sent;
     counter bytes_received "Bytes of answers read by the client's own connections." = traffic.bytes_received;
     gauge open_connections "Open connections." = counters.connections_open;
     gauge connections_in_use "Connections in use." = counters.connections_in_use;
-    gauge connections_in_pool "Connections at rest." = counters.connections_in_pool;
-    gauge connections_recovering "Connections that still wait for answers nobody wants any more." = counters.connections_recovering;
-    gauge error_rate "Failures in the present window of the circuit breaker." = counters.error_rate;
+    gauge connections_in_pool "Idle connections." = counters.connections_in_pool;
+    gauge connections_recovering "Connections that wait for answers to abandoned requests." = counters.connections_recovering;
+    gauge error_rate "Failures in the current window of the circuit breaker." = counters.error_rate;
 };
 
 /// A histogram that each kind of commands has, by namespace.
