@@ -1,6 +1,7 @@
 //! Changing what a path finds.
 
 use super::collection::Collection;
+use super::level::Chosen;
 use super::{Mode, Path};
 use crate::cdt::sorted_by;
 use crate::code;
@@ -23,7 +24,8 @@ impl Path<'_> {
     fn apply(&self, change: &Expression<'_>, value: &[u8], depth: usize) -> Result<Vec<u8>, u8> {
         let collection = Collection::parse(value).ok_or(code::BIN_TYPE)?;
         let (_, is_last) = self.level(depth);
-        let mut chosen = self.chosen(depth, &collection)?.into_iter().peekable();
+        let Chosen { places, end } = self.chosen(depth, &collection)?;
+        let mut chosen = places.into_iter().peekable();
         let mut entries: Vec<(Option<&[u8]>, Vec<u8>)> = Vec::with_capacity(collection.entries.len());
         for (i, entry) in collection.entries.iter().enumerate() {
             let new = if chosen.next_if_eq(&i).is_none() {
@@ -41,6 +43,7 @@ impl Path<'_> {
             };
             entries.push((entry.key, new));
         }
+        end?;
         if !collection.is_map && collection.flags() & order::LIST_ORDERED != 0 {
             entries = sorted_by(entries, |(_, a), (_, b)| compare(a, b));
         }
@@ -66,5 +69,21 @@ impl Path<'_> {
             None => return Err(code::UNKNOWN),
         }
         Ok(Some(new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aerolane_wire::particle::particle_type::MAP;
+
+    /// Asked of a real server.
+    #[test]
+    fn what_goes_wrong_first_counts() {
+        // Entries whose value is true, or whose key is not: the value is to be what it is as a string.
+        let payload = b"\x94\xcc\xfe\x92\x04\x93\x11\x93\x7a\x01\x01\x92\x12\x93\x7a\x01\x00\x04\x93\x7a\x03\x01";
+        // {1: true, 3: false}: the first is chosen and is no string; of the second it is not known whether it is chosen.
+        assert_eq!(modify(payload, MAP, b"\x82\x01\xc3\x03\xc2"), Err(code::UNKNOWN));
+        assert_eq!(modify(payload, MAP, b"\x82\x01\xc2\x03\xc3"), Err(code::PARAMETER));
     }
 }

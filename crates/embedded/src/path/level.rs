@@ -123,19 +123,35 @@ impl<'a> Choice<'a> {
     }
 }
 
+/// Which entries of a collection a level chooses.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// Their places, ascending.
+    pub(super) places: Vec<usize>,
+    /// What went wrong behind the last of them, if anything: a result code. The server goes into each entry before it looks at the
+    /// next one, so what goes wrong there comes first.
+    pub(super) end: Result<(), u8>,
+}
+
+impl Chosen {
+    const fn all(places: Vec<usize>) -> Self {
+        Self { places, end: Ok(()) }
+    }
+}
+
 impl Path<'_> {
-    /// Which entries of a collection the level at this depth chooses: their places, ascending.
-    pub(super) fn chosen(&self, depth: usize, collection: &Collection<'_>) -> Result<Vec<usize>, u8> {
+    /// Which entries of a collection the level at this depth chooses.
+    pub(super) fn chosen(&self, depth: usize, collection: &Collection<'_>) -> Result<Chosen, u8> {
         let (level, is_last) = self.level(depth);
         let entries = &collection.entries;
         let is_empty = entries.is_empty();
         if is_last && !collection.is_map && matches!(self.mode, Mode::Leaves { keys: true, .. }) {
             // There are no keys. An empty list says so if it has an order.
             let nothing = self.no_fail || (is_empty && collection.marker.is_none());
-            return if nothing { Ok(Vec::new()) } else { Err(code::BIN_TYPE) };
+            return if nothing { Ok(Chosen::all(Vec::new())) } else { Err(code::BIN_TYPE) };
         }
         if is_empty {
-            return Ok(Vec::new());
+            return Ok(Chosen::all(Vec::new()));
         }
         let (kind, wanted) = if collection.is_map { (level.kind, MAP) } else { (level.kind & LIST_KIND, LIST) };
         if kind != 0 && kind != wanted {
@@ -152,7 +168,7 @@ impl Path<'_> {
             _ => None,
         };
         if let Some(found) = by_position {
-            return Ok(found.into_iter().filter(|i| and(*i) == Some(true)).collect());
+            return Ok(Chosen::all(found.into_iter().filter(|i| and(*i) == Some(true)).collect()));
         }
         let keys_in = match level.choice {
             Choice::KeysIn(list) if collection.is_map => match Collection::parse(list) {
@@ -161,7 +177,7 @@ impl Path<'_> {
             },
             _ => Vec::new(),
         };
-        let mut chosen = Vec::new();
+        let mut places = Vec::new();
         for (i, entry) in entries.iter().enumerate() {
             let first = match (&level.choice, entry.key) {
                 (Choice::Where(condition), _) => condition.holds(item(i)),
@@ -174,13 +190,13 @@ impl Path<'_> {
                 _ => None,
             };
             match if first == Some(true) { and(i) } else { first } {
-                Some(true) => chosen.push(i),
+                Some(true) => places.push(i),
                 Some(false) => {}
                 None if self.no_fail => {}
-                None => return Err(code::PARAMETER),
+                None => return Ok(Chosen { places, end: Err(code::PARAMETER) }),
             }
         }
-        Ok(chosen)
+        Ok(Chosen::all(places))
     }
 }
 

@@ -45,8 +45,8 @@ impl Path<'_> {
         }
         let (_, is_last) = self.level(depth);
         let chosen = self.chosen(depth, &collection)?;
-        collection.write_header(None, chosen.len(), out);
-        for i in chosen {
+        collection.write_header(None, chosen.places.len(), out);
+        for i in chosen.places {
             let entry = collection.entries[i];
             out.extend_from_slice(entry.key.unwrap_or_default());
             if !is_last && entry.is_collection() {
@@ -55,7 +55,7 @@ impl Path<'_> {
                 out.extend_from_slice(entry.value);
             }
         }
-        Ok(())
+        chosen.end
     }
 
     /// Gathers what is found at the last level.
@@ -69,7 +69,8 @@ impl Path<'_> {
     ) -> Result<(), u8> {
         let collection = Collection::parse(value).ok_or(code::BIN_TYPE)?;
         let (_, is_last) = self.level(depth);
-        for i in self.chosen(depth, &collection)? {
+        let chosen = self.chosen(depth, &collection)?;
+        for i in chosen.places {
             let entry = collection.entries[i];
             if is_last {
                 found.extend(entry.key.filter(|_| keys));
@@ -78,6 +79,6 @@ impl Path<'_> {
                 self.leaves(entry.value, depth + 1, keys, values, found)?;
             }
         }
-        Ok(())
+        chosen.end
     }
 }
