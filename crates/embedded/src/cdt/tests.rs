@@ -507,7 +507,10 @@ fn an_order_of_values_outlasts_changes() {
     let (nan, one, two, three) = (f(f64::NAN), f(1.0), f(2.0), f(3.0));
     let map = |pairs: &[(i64, &[u8])]| {
         let mut out = packed(|w| w.map_with_order(0x13, pairs.len()));
-        pairs.iter().for_each(|(key, value)| out.extend([int(*key), value.to_vec()].concat()));
+        for (key, value) in pairs {
+            out.extend(int(*key));
+            out.extend_from_slice(value);
+        }
         out
     };
     let keys = |map: &[u8]| {
