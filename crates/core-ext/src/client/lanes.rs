@@ -21,7 +21,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use mine::ByThread;
 pub(crate) use mine::Mine;
-use runtime::{Life, has_drivers};
+use runtime::{RuntimeWatch, has_drivers};
 
 use crate::cluster::Cluster;
 use crate::config::{ClientConfig, PoolSizing};
@@ -41,7 +41,7 @@ struct RuntimeLanes {
     lanes: Vec<Arc<SharedLane>>,
     /// They are those of the control plane's runtime.
     borrowed: bool,
-    life: Life,
+    watch: RuntimeWatch,
 }
 
 /// All the lanes of a client.
@@ -141,7 +141,8 @@ impl Lanes {
             Some(self.add(&self.fallback, 1)?)
         };
         let lanes = Arc::downgrade(self);
-        let life = Life::watch(handle, move || lanes.upgrade().into_iter().for_each(|lanes| lanes.forget(runtime)));
+        let watch =
+            RuntimeWatch::watch(handle, move || lanes.upgrade().into_iter().for_each(|lanes| lanes.forget(runtime)));
         let closed = self.changes.lock();
         if closed.0 {
             return Err(Error::client_closed());
@@ -150,14 +151,14 @@ impl Lanes {
         if let Some(lanes) = all.iter().find(|lanes| lanes.runtime == runtime) {
             return Ok(Arc::clone(lanes));
         }
-        if life.is_over() && !is_fallback {
+        if watch.is_over() && !is_fallback {
             // Its threads may still be inside of its context.
             drop(closed);
             return self.add(&self.fallback, 1);
         }
         let mut next = Vec::clone(&all);
         if let Some(borrowed) = borrowed {
-            let added = Arc::new(RuntimeLanes { runtime, lanes: borrowed.lanes.clone(), borrowed: true, life });
+            let added = Arc::new(RuntimeLanes { runtime, lanes: borrowed.lanes.clone(), borrowed: true, watch });
             next.push(Arc::clone(&added));
             self.all.store(Arc::new(next));
             return Ok(added);
@@ -172,7 +173,7 @@ impl Lanes {
                 }
             }
         }
-        let added = Arc::new(RuntimeLanes { runtime, lanes, borrowed: false, life });
+        let added = Arc::new(RuntimeLanes { runtime, lanes, borrowed: false, watch });
         next.push(Arc::clone(&added));
         self.all.store(Arc::new(next));
         Ok(added)
@@ -182,7 +183,7 @@ impl Lanes {
     fn forget(&self, runtime: tokio::runtime::Id) {
         let closed = self.changes.lock();
         let all = self.all.load_full();
-        if closed.0 || !all.iter().any(|lanes| lanes.runtime == runtime && lanes.life.is_over()) {
+        if closed.0 || !all.iter().any(|lanes| lanes.runtime == runtime && lanes.watch.is_over()) {
             return;
         }
         let next: Vec<_> = all.iter().filter(|lanes| lanes.runtime != runtime).cloned().collect();
@@ -263,7 +264,7 @@ impl Lanes {
             lane.close();
         }
         for lanes in all.iter() {
-            lanes.life.unwatch();
+            lanes.watch.unwatch();
         }
         // Lanes stay in the list, so that late callers hear "closed" instead of getting new ones.
     }

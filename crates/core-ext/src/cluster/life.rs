@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::control::Lease;
 use super::worker::Worker;
-use super::{Life, Shared, Started, reached, seeds};
+use super::{Shared, Stage, Started, reached, seeds};
 use crate::error::{Error, Result};
 
 /// How long aerospike-core's client may take to close.
@@ -50,14 +50,14 @@ pub(super) async fn live(
     // Also when something here panics: nobody may wait for ever.
     let closed = MarkClosed { shared: Arc::clone(&shared), lease: Some(lease) };
     if started.send(Ok(Started { shared: Arc::clone(&shared), core: core.client.clone() })).is_ok() {
-        let mut life = shared.life.subscribe();
+        let mut stage = shared.stage.subscribe();
         tokio::select! {
-            () = reached(&mut life, Life::Closing) => {}
+            () = reached(&mut stage, Stage::Closing) => {}
             () = worker.run() => {}
         }
     }
     shared.closing.store(true, Ordering::Release);
-    shared.life.send_if_modified(|life| std::mem::replace(life, Life::Closing) != Life::Closing);
+    shared.stage.send_if_modified(|stage| std::mem::replace(stage, Stage::Closing) != Stage::Closing);
     drop(worker);
     shared.listeners.notify(&shared.topology.load_full());
     core.close().await;
@@ -75,7 +75,7 @@ impl Drop for MarkClosed {
     fn drop(&mut self) {
         self.lease = None;
         self.shared.closing.store(true, Ordering::Release);
-        self.shared.life.send_replace(Life::Closed);
+        self.shared.stage.send_replace(Stage::Closed);
     }
 }
 

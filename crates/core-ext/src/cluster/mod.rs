@@ -60,8 +60,8 @@ struct Shared {
     topology: Arc<ArcSwap<Topology>>,
     listeners: Listeners,
     refresh: RefreshRequests,
-    life: watch::Sender<Life>,
-    /// It is no longer open. What every call asks, who would all count on one cache line in asking for `life`.
+    stage: watch::Sender<Stage>,
+    /// It is no longer open. What every call asks, who would all count on one cache line in asking for `stage`.
     closing: AtomicBool,
     /// What goes over the policies of calls, which every call asks, too.
     overlay: Overlay,
@@ -82,7 +82,7 @@ impl Shared {
             topology: Arc::new(ArcSwap::from_pointee(Topology::default())),
             listeners: Listeners::default(),
             refresh: RefreshRequests::default(),
-            life: watch::Sender::new(Life::Open),
+            stage: watch::Sender::new(Stage::Open),
             closing: AtomicBool::new(false),
             overlay: Overlay::default(),
             watch: Watch::default(),
@@ -92,7 +92,7 @@ impl Shared {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Life {
+enum Stage {
     Open,
     Closing,
     Closed,
@@ -100,9 +100,9 @@ enum Life {
 
 /// Waits until a cluster is closing, or closed. Gives back nothing: what `wait_for` gives holds the lock of the value, and what
 /// is dropped next may be the last reference to the cluster, which takes it.
-async fn reached(life: &mut watch::Receiver<Life>, stage: Life) {
+async fn reached(current: &mut watch::Receiver<Stage>, stage: Stage) {
     // Fails only when the sender is gone, and the cluster with it.
-    let _ = life.wait_for(|life| *life >= stage).await;
+    let _ = current.wait_for(|current| *current >= stage).await;
 }
 
 /// Where a cluster lives.
@@ -335,11 +335,11 @@ impl Cluster {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let mut life = self.shared.life.subscribe();
+        let mut stage = self.shared.stage.subscribe();
         self.runtime.spawn(async move {
             tokio::select! {
                 biased;
-                () = reached(&mut life, Life::Closed) => None,
+                () = reached(&mut stage, Stage::Closed) => None,
                 output = future => Some(output),
             }
         })
@@ -353,12 +353,12 @@ impl Cluster {
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
         check_may_wait(self.control)?;
         let _visit = Visit::enter(&self.shared);
-        let mut life = self.shared.life.subscribe();
+        let mut stage = self.shared.stage.subscribe();
         let _context = self.runtime.enter();
         connect::block_on(async {
             tokio::select! {
                 biased;
-                () = reached(&mut life, Life::Closing) => Err(Error::client_closed()),
+                () = reached(&mut stage, Stage::Closing) => Err(Error::client_closed()),
                 output = future => Ok(output),
             }
         })
@@ -372,16 +372,16 @@ impl Cluster {
 
     /// Waits until the cluster is being closed.
     pub async fn closing(&self) {
-        reached(&mut self.shared.life.subscribe(), Life::Closing).await;
+        reached(&mut self.shared.stage.subscribe(), Stage::Closing).await;
     }
 
     /// Closes aerospike-core's client, and ends all that runs for this cluster on the control thread. Operations under way
     /// there fail with `ClientClosed`. A second call only waits.
     pub async fn close(&self) {
-        let mut life = self.shared.life.subscribe();
+        let mut stage = self.shared.stage.subscribe();
         self.begin_close();
         if check_may_wait(self.control).is_ok() {
-            reached(&mut life, Life::Closed).await;
+            reached(&mut stage, Stage::Closed).await;
         }
     }
 
@@ -393,10 +393,10 @@ impl Cluster {
     /// Begins to [`close`](Self::close): from here on operations fail with `ClientClosed`.
     pub(crate) fn begin_close(&self) {
         self.shared.closing.store(true, Ordering::Release);
-        self.shared.life.send_if_modified(|life| {
-            let open = *life == Life::Open;
+        self.shared.stage.send_if_modified(|stage| {
+            let open = *stage == Stage::Open;
             if open {
-                *life = Life::Closing;
+                *stage = Stage::Closing;
             }
             open
         });
@@ -407,7 +407,7 @@ impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let topology = self.topology();
         f.debug_struct("Cluster")
-            .field("life", &*self.shared.life.borrow())
+            .field("stage", &*self.shared.stage.borrow())
             .field("version", &topology.version())
             .field("nodes", &topology.active_nodes().map(|node| node.label()).collect::<Vec<_>>())
             .finish_non_exhaustive()

@@ -193,7 +193,7 @@ fn the_last_reference_may_go_with_a_task() {
     let embedded = EmbeddedCluster::builder().nodes(1).start().unwrap();
     let cluster = Cluster::connect_blocking(&policy(), &embedded.seeds()).unwrap();
     let (holder, (polled, running)) = (Arc::clone(&cluster), std::sync::mpsc::channel());
-    let mut life = cluster.shared.life.subscribe();
+    let mut stage = cluster.shared.stage.subscribe();
     let task = cluster.spawn(async move {
         polled.send(()).unwrap();
         std::future::pending::<()>().await;
@@ -206,7 +206,7 @@ fn the_last_reference_may_go_with_a_task() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ended = runtime.block_on(async {
         tokio::time::timeout(Duration::from_secs(60), async {
-            reached(&mut life, Life::Closed).await;
+            reached(&mut stage, Stage::Closed).await;
             task.await.unwrap()
         })
         .await

@@ -20,14 +20,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(1);
 
 /// The mark of one socket.
 #[derive(Debug)]
-pub(crate) struct Mark {
+pub(crate) struct LowWaterMark {
     /// In answers; 1 is the kernel's own behaviour.
     answers: usize,
     /// Never raised: the system does not take it (not Linux), or bytes of the socket are not bytes of answers.
     off: bool,
 }
 
-impl Mark {
+impl LowWaterMark {
     pub(crate) const fn new() -> Self {
         Self { answers: 1, off: !cfg!(target_os = "linux") }
     }

@@ -19,13 +19,13 @@ use crate::host::{self, Pace};
 /// Batches under way, whose rows become items of type `T`. Dropping it ends them.
 pub(crate) struct Live<T: Send + 'static> {
     core: Arc<ClientCore>,
-    news: Arc<News<T>>,
+    feed: Arc<Feed<T>>,
     task: AbortHandle,
     pace: Pace,
 }
 
 /// What has been heard and not been taken yet. Its lock is never held while Python code can run.
-struct News<T> {
+struct Feed<T> {
     state: Mutex<State<T>>,
     changed: Notify,
 }
@@ -57,7 +57,7 @@ pub(crate) enum Taken<T> {
     Failed(Error),
 }
 
-impl<T> News<T> {
+impl<T> Feed<T> {
     fn new() -> Self {
         let state = State { items: VecDeque::new(), end: End::NotYet, spent: Vec::new(), closed: false };
         Self { state: Mutex::new(state), changed: Notify::new() }
@@ -128,17 +128,17 @@ impl<T> News<T> {
 }
 
 /// Tells the end, whatever happens: dropped before, that the client was closed.
-struct Teller<T> {
-    news: Arc<News<T>>,
+struct EndGuard<T> {
+    feed: Arc<Feed<T>>,
     /// A row has told something that goes before the failure of a whole batch.
     told: bool,
 }
 
-impl<T> Drop for Teller<T> {
+impl<T> Drop for EndGuard<T> {
     fn drop(&mut self) {
-        let over = !matches!(self.news.state.lock().end, End::NotYet);
+        let over = !matches!(self.feed.state.lock().end, End::NotYet);
         if !over {
-            self.news.end(Vec::new(), Some(Error::client_closed()));
+            self.feed.end(Vec::new(), Some(Error::client_closed()));
         }
     }
 }
@@ -146,7 +146,7 @@ impl<T> Drop for Teller<T> {
 /// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the next one who
 /// asks has it.
 pub(crate) struct OnTheWay<T> {
-    news: Arc<News<T>>,
+    feed: Arc<Feed<T>>,
     taken: VecDeque<Taken<T>>,
 }
 
@@ -160,7 +160,7 @@ impl<T> OnTheWay<T> {
 impl<T> Drop for OnTheWay<T> {
     fn drop(&mut self) {
         while let Some(taken) = self.taken.pop_back() {
-            self.news.give_back(taken);
+            self.feed.give_back(taken);
         }
     }
 }
@@ -176,8 +176,8 @@ impl<T: Send + 'static> Live<T> {
         tells: fn(&RawOutcome<'_>) -> bool,
         mut item: impl FnMut(usize, &RawOutcome<'_>) -> Option<T> + Send + 'static,
     ) -> Self {
-        let news = Arc::new(News::new());
-        let mut teller = Teller { news: Arc::clone(&news), told: false };
+        let feed = Arc::new(Feed::new());
+        let mut guard = EndGuard { feed: Arc::clone(&feed), told: false };
         let raw = RawClient::clone(&core.raw);
         let task = core.raw.spawn(async move {
             let (mut spent, mut failed, mut first, mut open) = (Vec::with_capacity(runs.len()), None, 0, true);
@@ -187,8 +187,8 @@ impl<T: Send + 'static> Live<T> {
                 let mut heard = 0;
                 let on_row = |row: usize, outcome: RawOutcome<'_>| {
                     heard += 1;
-                    teller.told |= tells(&outcome);
-                    open = item(first + row, &outcome).is_none_or(|item| teller.news.item(item));
+                    guard.told |= tells(&outcome);
+                    open = item(first + row, &outcome).is_none_or(|item| guard.feed.item(item));
                     open
                 };
                 if let Err(error) = raw.batch_telling(&policy, &mut rows, on_row).await {
@@ -201,9 +201,9 @@ impl<T: Send + 'static> Live<T> {
                     break;
                 }
             }
-            teller.news.end(spent, failed.filter(|_| silent || !teller.told));
+            guard.feed.end(spent, failed.filter(|_| silent || !guard.told));
         });
-        Self { core: Arc::clone(core), news, task, pace: Pace::default() }
+        Self { core: Arc::clone(core), feed, task, pace: Pace::default() }
     }
 
     pub(crate) fn core(&self) -> &Arc<ClientCore> {
@@ -212,13 +212,13 @@ impl<T: Send + 'static> Live<T> {
 
     /// What there is just now; now and then nothing, so that other tasks of the loop have a turn.
     pub(crate) fn take(&self) -> Taken<T> {
-        if self.pace.wants_a_turn() { Taken::Nothing } else { self.news.take() }
+        if self.pace.wants_a_turn() { Taken::Nothing } else { self.feed.take() }
     }
 
     /// What comes next, for the calling thread to wait for.
     pub(crate) fn next_blocking(&self, py: Python<'_>) -> PyResult<Taken<T>> {
-        match self.news.take() {
-            Taken::Nothing => block_on(py, &self.core, self.news.next()),
+        match self.feed.take() {
+            Taken::Nothing => block_on(py, &self.core, self.feed.next()),
             taken => Ok(taken),
         }
     }
@@ -230,10 +230,10 @@ impl<T: Send + 'static> Live<T> {
         enough: impl Fn(&T) -> bool + Send + 'static,
         made: impl FnOnce(Python<'_>, OnTheWay<T>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
-        let mut arrived = OnTheWay { news: Arc::clone(&self.news), taken: VecDeque::new() };
+        let mut arrived = OnTheWay { feed: Arc::clone(&self.feed), taken: VecDeque::new() };
         let gathering = async move {
             loop {
-                let taken = arrived.news.next().await;
+                let taken = arrived.feed.next().await;
                 let last = if let Taken::Item(item) = &taken { enough(item) } else { true };
                 arrived.taken.push_back(taken);
                 if last {
@@ -247,7 +247,7 @@ impl<T: Send + 'static> Live<T> {
     /// Whether items may still come.
     pub(crate) fn is_active(&self) -> bool {
         !self.core.is_foreign() && {
-            let state = self.news.state.lock();
+            let state = self.feed.state.lock();
             !state.closed && (matches!(state.end, End::NotYet) || !state.items.is_empty())
         }
     }
@@ -260,12 +260,12 @@ impl<T: Send + 'static> Live<T> {
     }
 
     fn end(&self) {
-        let mut state = self.news.state.lock();
+        let mut state = self.feed.state.lock();
         state.closed = true;
         let dropped = (std::mem::take(&mut state.items), std::mem::take(&mut state.spent));
         drop(state);
         drop(dropped);
-        self.news.changed.notify_waiters();
+        self.feed.changed.notify_waiters();
         self.task.abort();
     }
 }
@@ -274,7 +274,7 @@ impl<T: Send + 'static> Drop for Live<T> {
     fn drop(&mut self) {
         if self.core.is_foreign() {
             // Of the parent process: its threads are not here. Its count never falls to 0, so nothing of it is dropped.
-            std::mem::forget(Arc::clone(&self.news));
+            std::mem::forget(Arc::clone(&self.feed));
             return;
         }
         self.end();

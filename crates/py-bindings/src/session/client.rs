@@ -28,7 +28,7 @@ use crate::index::builder::{IndexBuilder, SyncIndexBuilder};
 use crate::policy::ClientPolicy;
 
 /// A client that connects later than it is made.
-struct Door {
+struct LazyClient {
     config: ClientConfig,
     seeds: Seeds,
     origin: Origin,
@@ -90,7 +90,7 @@ impl Slot {
     }
 }
 
-impl Door {
+impl LazyClient {
     fn new(
         py: Python<'_>,
         seeds: String,
@@ -241,7 +241,7 @@ fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
 ///
 /// Raises `InvalidArgumentError` for seeds that are no addresses, and another `after_fork`.
 #[pyclass(frozen, weakref, module = "aerolane")]
-pub(crate) struct Client(Arc<Door>);
+pub(crate) struct Client(Arc<LazyClient>);
 
 #[pymethods]
 impl Client {
@@ -262,17 +262,17 @@ impl Client {
         after_fork: &str,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
-        Ok(Self(Arc::new(door)))
+        let lazy = LazyClient::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
+        Ok(Self(Arc::new(lazy)))
     }
 
     /// Connects, unless the client is connected already in this process. Awaitable of `None`.
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let door = Arc::clone(&self.0);
+        let lazy = Arc::clone(&self.0);
         in_thread(py, "Client.connect", move |py| {
-            door.connect(py)?;
+            lazy.connect(py)?;
             Ok(py.None())
         })
     }
@@ -296,9 +296,9 @@ impl Client {
     /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
     /// Awaitable.
     fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let door = Arc::clone(&self.0);
+        let lazy = Arc::clone(&self.0);
         in_thread(py, "Client.close", move |py| {
-            door.close(py);
+            lazy.close(py);
             Ok(py.None())
         })
     }
@@ -327,7 +327,7 @@ impl Client {
 /// does its I/O itself in any case, on one shared cluster and one bounded pool: it changes nothing.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct SyncClient {
-    door: Door,
+    lazy: LazyClient,
     current_thread_runtime: bool,
 }
 
@@ -351,15 +351,15 @@ impl SyncClient {
         after_fork: &str,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
-        Ok(Self { door, current_thread_runtime })
+        let lazy = LazyClient::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor, after_fork)?;
+        Ok(Self { lazy, current_thread_runtime })
     }
 
     /// Connects, unless the client is connected already in this process.
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(&self, py: Python<'_>) -> PyResult<()> {
-        self.door.connect(py)
+        self.lazy.connect(py)
     }
 
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
@@ -385,28 +385,28 @@ impl SyncClient {
 
     /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        self.door.close(py);
+        self.lazy.close(py);
     }
 
     fn __enter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
-        slf.get().door.connect(py)?;
+        slf.get().lazy.connect(py)?;
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
-        self.door.close(py);
+        self.lazy.close(py);
         false
     }
 
     fn __repr__(&self) -> String {
-        self.door.describe("SyncClient")
+        self.lazy.describe("SyncClient")
     }
 }
 
-/// What both clients have, written once: `$door` is the field of their door.
-macro_rules! door_methods {
-    ($client:ident . $door:tt, $session:ident, $transactional:ident, $query:ident, $index:ident) => {
+/// What both clients have, written once: `$lazy` is the field of their `LazyClient`.
+macro_rules! client_methods {
+    ($client:ident . $lazy:tt, $session:ident, $transactional:ident, $query:ident, $index:ident) => {
         #[pymethods]
         impl $client {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
@@ -415,7 +415,7 @@ macro_rules! door_methods {
             #[pyo3(signature = (behavior=None))]
             fn create_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<$session> {
                 let client = slf.clone().into_any().unbind();
-                slf.get().$door.context(slf.py(), Some(client), behavior).map(Common::of).map($session)
+                slf.get().$lazy.context(slf.py(), Some(client), behavior).map(Common::of).map($session)
             }
 
             /// The native client, on the same connections. Closing one closes both.
@@ -423,7 +423,7 @@ macro_rules! door_methods {
             /// Raises `RuntimeError` before the client has connected.
             #[getter]
             fn native(&self, py: Python<'_>) -> PyResult<NativeClient> {
-                self.$door.native(py)
+                self.$lazy.native(py)
             }
 
             /// As `native`, for code written for the SDK of Aerospike.
@@ -468,7 +468,7 @@ macro_rules! door_methods {
             #[pyo3(signature = (behavior=None))]
             fn transaction(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
                 let client = slf.clone().into_any().unbind();
-                $transactional::of(slf.py(), &*slf.get().$door.context(slf.py(), Some(client), behavior)?)
+                $transactional::of(slf.py(), &*slf.get().$lazy.context(slf.py(), Some(client), behavior)?)
             }
 
             /// Registers a UDF module from its source: as `register_udf` of a session.
@@ -510,20 +510,20 @@ macro_rules! door_methods {
 
             /// Whether all nodes select the index of a query themselves (8.2).
             fn supports_query_selection(&self, py: Python<'_>) -> PyResult<bool> {
-                let oldest = super::cluster::oldest(py, &*self.$door.core(py)?)?;
+                let oldest = super::cluster::oldest(py, &*self.$lazy.core(py)?)?;
                 Ok(oldest.is_some_and(|version| version.supports_query_selection()))
             }
 
             /// Whether all nodes compile expression text themselves (8.2).
             fn supports_server_compiled_ael(&self, py: Python<'_>) -> PyResult<bool> {
-                let oldest = super::cluster::oldest(py, &*self.$door.core(py)?)?;
+                let oldest = super::cluster::oldest(py, &*self.$lazy.core(py)?)?;
                 Ok(oldest.is_some_and(|version| version.supports_server_compiled_ael()))
             }
 
             /// Whether the client is connected and knows an active node.
             #[getter]
             fn is_connected(&self) -> bool {
-                self.$door.is_connected()
+                self.$lazy.is_connected()
             }
         }
     };
@@ -531,16 +531,16 @@ macro_rules! door_methods {
 
 /// Sessions for what clients do themselves.
 macro_rules! default_session {
-    ($client:ident . $door:tt, $session:ident) => {
+    ($client:ident . $lazy:tt, $session:ident) => {
         impl $client {
             fn default_session(&self, py: Python<'_>) -> PyResult<$session> {
-                self.$door.context(py, None, None).map(Common::of).map($session)
+                self.$lazy.context(py, None, None).map(Common::of).map($session)
             }
         }
     };
 }
 
 default_session!(Client.0, Session);
-default_session!(SyncClient.door, SyncSession);
-door_methods!(Client.0, Session, TransactionalSession, QueryBuilder, IndexBuilder);
-door_methods!(SyncClient.door, SyncSession, SyncTransactionalSession, SyncQueryBuilder, SyncIndexBuilder);
+default_session!(SyncClient.lazy, SyncSession);
+client_methods!(Client.0, Session, TransactionalSession, QueryBuilder, IndexBuilder);
+client_methods!(SyncClient.lazy, SyncSession, SyncTransactionalSession, SyncQueryBuilder, SyncIndexBuilder);

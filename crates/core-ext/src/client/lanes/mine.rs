@@ -38,7 +38,7 @@ impl ByThread {
     #[inline]
     pub(super) fn lane(&self, runtime: tokio::runtime::Id) -> Option<Mine> {
         let known = self.0.get()?.borrow();
-        let lanes = known.iter().find(|known| known.0.runtime == runtime && !known.0.life.is_over())?;
+        let lanes = known.iter().find(|known| known.0.runtime == runtime && !known.0.watch.is_over())?;
         Some(Mine::of(Arc::clone(lanes)))
     }
 
@@ -46,7 +46,7 @@ impl ByThread {
     pub(super) fn learn(&self, lanes: Arc<RuntimeLanes>) -> Mine {
         let lanes = Arc::new(Known(lanes));
         let mut known = self.0.get_or_default().borrow_mut();
-        known.retain(|known| !known.0.life.is_over());
+        known.retain(|known| !known.0.watch.is_over());
         known.push(Arc::clone(&lanes));
         Mine::of(lanes)
     }

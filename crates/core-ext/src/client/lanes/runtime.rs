@@ -30,13 +30,13 @@ pub(super) fn has_drivers(handle: &Handle) -> bool {
     catch_unwind(std::panic::AssertUnwindSafe(has_drivers)).is_ok()
 }
 
-/// The life of a runtime, told by a task on it that does nothing until it is dropped.
-pub(super) struct Life {
+/// Tells whether a runtime still lives: by a task on it that does nothing until it is dropped.
+pub(super) struct RuntimeWatch {
     over: Arc<AtomicBool>,
     watcher: AbortHandle,
 }
 
-impl Life {
+impl RuntimeWatch {
     /// Calls `ended` when the runtime ends: on any thread, also at once if it has ended already. Once this was
     /// dropped, the call may come or not.
     pub(super) fn watch(handle: &Handle, ended: impl FnOnce() + Send + 'static) -> Self {
@@ -60,7 +60,7 @@ impl Life {
     }
 }
 
-impl Drop for Life {
+impl Drop for RuntimeWatch {
     fn drop(&mut self) {
         self.unwatch();
     }

@@ -1,17 +1,17 @@
 //! Queries and scans over connections of our own: each node's answer is read on the control plane's runtime and handed
 //! over frame by frame; whoever consumes the records takes them straight out of the frames.
 //!
-//! [`Course`] decides, without I/O and on the consumer's side: a cursor so stands behind the last record that was taken
+//! [`Rounds`] decides, without I/O and on the consumer's side: a cursor so stands behind the last record that was taken
 //! out, however many more have come. A [`Pump`](pump::Pump) per node carries bytes, and waits while the queue is full; the
 //! server then waits, too.
 
 mod background;
-mod course;
 mod cursor;
 mod frame;
 pub(super) mod plan;
 mod pump;
 mod request;
+mod rounds;
 #[cfg(test)]
 mod tests;
 
@@ -27,12 +27,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
-use self::course::{Course, Taken, Then};
 pub use self::cursor::{Cursor, PartitionPlace};
 use self::frame::Frame;
 pub(super) use self::pump::IdleStreams;
 use self::pump::{Event, Pump, Report};
 pub use self::request::RawQuery;
+use self::rounds::{Rounds, Taken, Then};
 use super::asynchronous::Shared;
 use super::raw::RawClient;
 use crate::clock;
@@ -73,7 +73,7 @@ pub struct RawRecords {
     shared: Arc<Shared>,
     query: RawQuery,
     id: u64,
-    course: Course,
+    rounds: Rounds,
     events: UnboundedReceiver<(Place, Event)>,
     sender: UnboundedSender<(Place, Event)>,
     room: (Arc<Semaphore>, u32),
@@ -103,12 +103,12 @@ impl RawRecords {
         let (sender, events) = unbounded_channel();
         // A semaphore has no more places than a quarter of the numbers, and a record takes some of them.
         let room = policy.record_queue_size.clamp(1, u32::MAX as usize >> 3) as u32;
-        let course = Course::new(query.namespace(), query.has_function(), policy, cursor, clock::now());
+        let rounds = Rounds::new(query.namespace(), query.has_function(), policy, cursor, clock::now());
         let mut records = Self {
             id: 0,
             shared,
             query,
-            course,
+            rounds,
             events,
             sender,
             room: (Arc::new(Semaphore::new(room as usize)), room),
@@ -117,7 +117,7 @@ impl RawRecords {
             frame: None,
             state: State::Running,
         };
-        if let Some(deadline) = records.course.deadline() {
+        if let Some(deadline) = records.rounds.deadline() {
             records.after(deadline.saturating_duration_since(clock::now()), Event::Late);
         }
         records.round().map_err(|error| records.fail(error))?;
@@ -131,7 +131,7 @@ impl RawRecords {
     pub fn next<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> Option<Result<R>> {
         let received = self.frame.as_mut()?;
         while let Some(part) = received.frame.next() {
-            match self.course.take(received.from, part) {
+            match self.rounds.take(received.from, part) {
                 Ok(Taken::Record) => return Some(Ok(take(part.message))),
                 Ok(Taken::Nothing) => {}
                 Err(error) => return Some(Err(self.fail(error))),
@@ -157,14 +157,14 @@ impl RawRecords {
             // There is always a sender: our own.
             let Some(((round, from), event)) = event else { return Poll::Ready(Ok(false)) };
             let done = match event {
-                Event::Late => Err(self.course.late()),
-                _ if round != self.course.round() => Ok(()),
+                Event::Late => Err(self.rounds.late()),
+                _ if round != self.rounds.round() => Ok(()),
                 Event::Frame(frame, room) => {
                     self.frame = Some(Received { from, frame, _room: room });
                     Ok(())
                 }
                 Event::Ended(outcome) => {
-                    self.course.ended(from, outcome);
+                    self.rounds.ended(from, outcome);
                     self.send_next().and_then(|()| self.proceed())
                 }
                 Event::Go => self.round(),
@@ -203,13 +203,13 @@ impl RawRecords {
     /// Where the query stands: behind the records that were taken out.
     #[must_use]
     pub fn cursor(&self) -> &Cursor {
-        &self.course.cursor
+        &self.rounds.cursor
     }
 
     /// The record that [`next`](Self::next) gave last counts as not taken; called again, as taken again. For a consumer
     /// that could not hand it on. Nothing else may have been taken in between.
     pub fn swap_last(&mut self) {
-        self.course.swap_last();
+        self.rounds.swap_last();
     }
 
     /// The query's number, as the servers know it (`query-show`). A round of retries has another.
@@ -233,7 +233,7 @@ impl RawRecords {
 
     fn fail(&mut self, error: Error) -> Error {
         self.close();
-        self.course.stamp(self.query.explain(error), clock::now())
+        self.rounds.stamp(self.query.explain(error), clock::now())
     }
 
     /// Begins a round.
@@ -245,9 +245,9 @@ impl RawRecords {
         self.tasks.retain(|task| !task.is_finished());
         // Not met by another query of the same moment; nothing secret. A server refuses a number that it remembers.
         self.id = RandomState::new().hash_one(std::process::id());
-        self.course.next_round(&cluster.snapshot())?;
-        self.waiting = 0..self.course.asked.len();
-        let at_once = match self.course.policy().max_concurrent_nodes {
+        self.rounds.next_round(&cluster.snapshot())?;
+        self.waiting = 0..self.rounds.asked.len();
+        let at_once = match self.rounds.policy().max_concurrent_nodes {
             0 => usize::MAX,
             most => most,
         };
@@ -260,11 +260,11 @@ impl RawRecords {
     /// Asks the next node of the round.
     fn send_next(&mut self) -> Result<()> {
         let Some(place) = self.waiting.next() else { return Ok(()) };
-        let (course, cluster) = (&self.course, &self.shared.cluster);
-        let asked = &course.asked[place];
+        let (rounds, cluster) = (&self.rounds, &self.shared.cluster);
+        let asked = &rounds.asked[place];
         let mut request = Vec::with_capacity(512 + asked.partitions.len() * 4);
         let wanted = (&*asked.partitions, asked.limit);
-        self.query.encode(course.policy(), self.id, &course.cursor, wanted, &mut request)?;
+        self.query.encode(rounds.policy(), self.id, &rounds.cursor, wanted, &mut request)?;
         let metrics = cluster.metrics();
         let mark = metrics.mark(self.query.kind(), self.query.namespace());
         let stamp = if mark.is_none() { Stamp::NONE } else { metrics.stamp(mark, clock::now()) };
@@ -275,9 +275,9 @@ impl RawRecords {
             idle: Arc::clone(&self.shared.queries),
             node: Arc::clone(&asked.node),
             request,
-            silence: policy::socket_timeout(&course.policy().base_policy),
+            silence: policy::socket_timeout(&rounds.policy().base_policy),
             room: self.room.clone(),
-            report: Report::new((course.round(), place), &self.sender),
+            report: Report::new((rounds.round(), place), &self.sender),
         };
         self.tasks.push(cluster.spawn(pump.run()).abort_handle());
         Ok(())
@@ -285,10 +285,10 @@ impl RawRecords {
 
     /// Goes on when all nodes of the round have ended.
     fn proceed(&mut self) -> Result<()> {
-        if self.course.running() > 0 {
+        if self.rounds.running() > 0 {
             return Ok(());
         }
-        match self.course.after_round()? {
+        match self.rounds.after_round()? {
             Then::Over => self.close(),
             Then::Again(pause) => {
                 self.shared.cluster.request_refresh();
@@ -300,7 +300,7 @@ impl RawRecords {
     }
 
     fn after(&mut self, pause: Duration, event: Event) {
-        let report = Report::new((self.course.round(), 0), &self.sender);
+        let report = Report::new((self.rounds.round(), 0), &self.sender);
         let task = async move {
             tokio::time::sleep(pause).await;
             report.end(event);

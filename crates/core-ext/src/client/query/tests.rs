@@ -24,23 +24,23 @@ fn topology() -> Topology {
     builder.snapshot().unwrap()
 }
 
-/// The course of a query of everything, whose node was asked for all partitions.
-fn course(topology: &Topology) -> Course {
-    let mut course = Course::new("test", false, QueryPolicy::default(), Cursor::all(), Instant::now());
-    course.next_round(topology).unwrap();
-    assert_eq!((course.asked.len(), course.asked[0].partitions.len()), (1, 4096));
-    course
+/// The rounds of a query of everything, whose node was asked for all partitions.
+fn rounds(topology: &Topology) -> Rounds {
+    let mut rounds = Rounds::new("test", false, QueryPolicy::default(), Cursor::all(), Instant::now());
+    rounds.next_round(topology).unwrap();
+    assert_eq!((rounds.asked.len(), rounds.asked[0].partitions.len()), (1, 4096));
+    rounds
 }
 
 /// Takes in an answer, as far as it can be understood; says how many records it gave.
 fn take(topology: &Topology, mut bytes: &[u8]) -> usize {
-    let (mut course, mut given) = (course(topology), 0);
+    let (mut rounds, mut given) = (rounds(topology), 0);
     while let Ok(Some((frame, size))) = split_frame(bytes, 1 << 20) {
         bytes = &bytes[size..];
         let Ok((mut frame, records, goes)) = Frame::look_through(frame.body.to_vec()) else { break };
         let mut found = 0;
         while let Some(part) = frame.next() {
-            match course.take(0, part) {
+            match rounds.take(0, part) {
                 Ok(taken) => found += u32::from(taken == Taken::Record),
                 Err(_) => return given,
             }
@@ -51,8 +51,8 @@ fn take(topology: &Topology, mut bytes: &[u8]) -> usize {
         }
         assert_eq!(records, found, "what was seen of an answer is what comes of it");
     }
-    course.ended(0, Ok(()));
-    let _ = course.after_round();
+    rounds.ended(0, Ok(()));
+    let _ = rounds.after_round();
     given
 }
 

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::close_reason;
 use crate::driver::layer::Layer;
-use crate::driver::mark::Mark;
+use crate::driver::mark::LowWaterMark;
 use crate::lane::{Failure, FailureKind, RESERVED_AT_ONCE};
 use crate::metrics::Meter;
 
@@ -78,7 +78,7 @@ pub(super) struct Connection {
     pub(super) tally: Tally,
     /// Of its answers, whoever waits for them.
     pub(super) meter: Meter,
-    mark: Mark,
+    mark: LowWaterMark,
     /// A signal ended [`read_once`](Self::read_once); whoever looks resets it.
     pub(super) signalled: bool,
     /// Its node, for the log.
@@ -143,7 +143,7 @@ impl Connection {
             reused: false,
             tally: Tally::default(),
             meter,
-            mark: Mark::new(),
+            mark: LowWaterMark::new(),
             signalled: false,
             node,
             closing: Cow::Borrowed("given up before its answer was read"),

@@ -1,6 +1,6 @@
 //! Requests of futures that the loop polls on its own thread: batches, and further attempts of single calls.
 //!
-//! A future cannot borrow the driver. It leaves its request at a desk, where the driver fetches it with its next
+//! A future cannot borrow the driver. It leaves its request in a queue, from which the driver fetches it with its next
 //! [`flush`](super::HostDriver::flush) or [`tick`](super::HostDriver::tick), and finds its outcome there.
 
 use std::cell::RefCell;
@@ -34,11 +34,11 @@ pub(super) enum Holder<T> {
 
 /// The way of futures onto the lane of a driver; see [`HostDriver::handle`](super::HostDriver::handle).
 #[derive(Clone, Debug)]
-pub struct HostHandle(Arc<Desk>);
+pub struct HostHandle(Arc<FutureQueue>);
 
 /// Where futures and the driver meet. Both are on the loop's thread, but a future may be dropped on another one.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct FutureQueue {
     epoch: Instant,
     /// There is something for the driver.
     news: AtomicBool,
@@ -49,7 +49,7 @@ pub(super) struct Desk {
 struct State {
     slots: Slots,
     /// By slot.
-    places: Vec<Place>,
+    places: Vec<RequestState>,
     /// Requests that the driver is to submit.
     left: Vec<Submission>,
     /// Slots whose futures have given up.
@@ -59,9 +59,9 @@ struct State {
 
 /// Where the request of a slot is.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum RequestState {
     /// Not with the driver: in `left`, or nowhere.
-    Desk,
+    Queued,
     Lane(u16, Class, Ticket),
     Refused(Full),
 }
@@ -79,15 +79,15 @@ struct Submission {
 
 /// One request and its answer. Dropped before the end, it becomes an orphan: its answer goes to nobody else.
 pub(crate) struct HostExchange {
-    desk: Arc<Desk>,
+    queue: Arc<FutureQueue>,
     /// Until the first poll; its slot is not set.
     unsent: Option<Result<Submission, Error>>,
     slot: Option<u32>,
 }
 
 impl HostHandle {
-    pub(super) fn new(desk: &Arc<Desk>) -> Self {
-        Self(Arc::clone(desk))
+    pub(super) fn new(queue: &Arc<FutureQueue>) -> Self {
+        Self(Arc::clone(queue))
     }
 
     pub(crate) fn exchange(
@@ -97,10 +97,10 @@ impl HostHandle {
         (now, deadline, stamp): (Instant, Option<Instant>, Stamp),
         request: Result<Vec<u8>, Error>,
     ) -> HostExchange {
-        let desk = Arc::clone(&self.0);
-        let (now, deadline) = (desk.millis(now), desk.deadline(deadline));
+        let queue = Arc::clone(&self.0);
+        let (now, deadline) = (queue.millis(now), queue.deadline(deadline));
         let unsent = request.map(|request| Submission { slot: 0, node, class, deadline, now, stamp, request });
-        HostExchange { desk, unsent: Some(unsent), slot: None }
+        HostExchange { queue, unsent: Some(unsent), slot: None }
     }
 }
 
@@ -111,7 +111,7 @@ impl HostExchange {
         cx: &mut Context<'_>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Poll<Result<R, ExchangeError>> {
-        let mut guard = self.desk.state.lock();
+        let mut guard = self.queue.state.lock();
         let state = &mut *guard;
         let Some(slot) = self.slot else {
             let submission = match self.unsent.take() {
@@ -124,12 +124,12 @@ impl HostExchange {
             }
             let slot = state.slots.claim(cx.waker());
             if state.places.len() <= slot as usize {
-                state.places.resize(slot as usize + 1, Place::Desk);
+                state.places.resize(slot as usize + 1, RequestState::Queued);
             }
-            state.places[slot as usize] = Place::Desk;
+            state.places[slot as usize] = RequestState::Queued;
             state.left.push(Submission { slot, ..submission });
             self.slot = Some(slot);
-            self.desk.news.store(true, Ordering::Release);
+            self.queue.news.store(true, Ordering::Release);
             return Poll::Pending;
         };
         let place = state.places[slot as usize];
@@ -146,7 +146,7 @@ impl HostExchange {
                 self.slot = None;
                 Poll::Ready(match (outcome, place) {
                     (Ok(()), _) => Ok(decode(&answer)),
-                    (Err(_), Place::Refused(full)) => Err(ExchangeError::Full(full)),
+                    (Err(_), RequestState::Refused(full)) => Err(ExchangeError::Full(full)),
                     (Err(failure), _) => Err(ExchangeError::Failed(failure)),
                 })
             }
@@ -160,14 +160,14 @@ impl HostExchange {
 impl Drop for HostExchange {
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
-        let mut state = self.desk.state.lock();
+        let mut state = self.queue.state.lock();
         // The lane may name the slot until the driver has taken the request back.
         state.given_up.push(slot);
-        self.desk.news.store(true, Ordering::Release);
+        self.queue.news.store(true, Ordering::Release);
     }
 }
 
-impl Desk {
+impl FutureQueue {
     pub(super) fn new(epoch: Instant) -> Arc<Self> {
         Arc::new(Self { epoch, news: AtomicBool::new(false), state: Mutex::default() })
     }
@@ -194,7 +194,7 @@ impl Desk {
         &self,
         driver: &mut D,
         mut cancel: impl FnMut(&mut D, u16, Class, Ticket),
-        mut submit: impl FnMut(&mut D, &Errand, Holder<T>) -> Result<Ticket, (Full, Holder<T>)>,
+        mut submit: impl FnMut(&mut D, &OutgoingRequest, Holder<T>) -> Result<Ticket, (Full, Holder<T>)>,
     ) {
         if !self.news.swap(false, Ordering::Acquire) {
             return;
@@ -204,19 +204,19 @@ impl Desk {
         let mut dropped = Vec::new();
         for slot in state.given_up.drain(..) {
             match state.places[slot as usize] {
-                Place::Lane(node, class, ticket) => cancel(driver, node, class, ticket),
-                Place::Desk => state.left.retain(|submission| submission.slot != slot),
-                Place::Refused(_) => {}
+                RequestState::Lane(node, class, ticket) => cancel(driver, node, class, ticket),
+                RequestState::Queued => state.left.retain(|submission| submission.slot != slot),
+                RequestState::Refused(_) => {}
             }
             dropped.extend(state.slots.release(slot));
         }
         for Submission { slot, node, class, deadline, now, stamp, request } in state.left.drain(..) {
-            let errand = Errand { node, class, deadline, now, stamp, request };
-            state.places[slot as usize] = match submit(driver, &errand, Holder::Future(slot)) {
-                Ok(ticket) => Place::Lane(node, class, ticket),
+            let outgoing = OutgoingRequest { node, class, deadline, now, stamp, request };
+            state.places[slot as usize] = match submit(driver, &outgoing, Holder::Future(slot)) {
+                Ok(ticket) => RequestState::Lane(node, class, ticket),
                 Err((full, _)) => {
                     state.slots.failed(slot, &closed(false));
-                    Place::Refused(full)
+                    RequestState::Refused(full)
                 }
             };
         }
@@ -246,7 +246,7 @@ impl Desk {
                 slots.failed(submission.slot, &closed(false));
             }
             for (slot, place) in places.iter().enumerate() {
-                if matches!(place, Place::Lane(..)) && slots.is_pending(slot as u32) {
+                if matches!(place, RequestState::Lane(..)) && slots.is_pending(slot as u32) {
                     slots.failed(slot as u32, &closed(true));
                 }
             }
@@ -256,7 +256,7 @@ impl Desk {
 }
 
 /// A request to be submitted.
-pub(super) struct Errand {
+pub(super) struct OutgoingRequest {
     pub(super) node: u16,
     pub(super) class: Class,
     pub(super) deadline: Millis,
@@ -269,10 +269,10 @@ const fn closed(sent: bool) -> Failure {
     Failure::new(FailureKind::Closed, sent)
 }
 
-/// The desk, as its driver holds it.
-pub(super) struct DeskSide(pub(super) Arc<Desk>);
+/// The queue, as its driver holds it.
+pub(super) struct DriverSide(pub(super) Arc<FutureQueue>);
 
-impl Drop for DeskSide {
+impl Drop for DriverSide {
     fn drop(&mut self) {
         self.0.close();
     }
@@ -281,21 +281,21 @@ impl Drop for DeskSide {
 /// Tells the loop and the futures, each of their own.
 pub(super) struct Both<'a, S> {
     sink: &'a mut S,
-    desk: Arc<Desk>,
+    queue: Arc<FutureQueue>,
     /// A future has got its outcome.
     woken: bool,
 }
 
 impl<'a, S> Both<'a, S> {
-    pub(super) fn new(sink: &'a mut S, desk: &DeskSide) -> Self {
-        Self { sink, desk: Arc::clone(&desk.0), woken: false }
+    pub(super) fn new(sink: &'a mut S, queue: &DriverSide) -> Self {
+        Self { sink, queue: Arc::clone(&queue.0), woken: false }
     }
 }
 
 impl<S> Drop for Both<'_, S> {
     fn drop(&mut self) {
         if self.woken {
-            self.desk.wake();
+            self.queue.wake();
         }
     }
 }
@@ -305,7 +305,7 @@ impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
         match token {
             Holder::Loop(token) => self.sink.answer(token, body),
             Holder::Future(slot) => {
-                self.desk.state.lock().slots.answer(slot, body);
+                self.queue.state.lock().slots.answer(slot, body);
                 self.woken = true;
             }
         }
@@ -315,7 +315,7 @@ impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
         match token {
             Holder::Loop(token) => self.sink.answer_owned(token, body),
             Holder::Future(slot) => {
-                self.desk.state.lock().slots.answer_owned(slot, body);
+                self.queue.state.lock().slots.answer_owned(slot, body);
                 self.woken = true;
             }
         }
@@ -325,7 +325,7 @@ impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
         match token {
             Holder::Loop(token) => self.sink.part(token, body, last),
             Holder::Future(slot) => {
-                self.desk.state.lock().slots.part(slot, body, last);
+                self.queue.state.lock().slots.part(slot, body, last);
                 self.woken |= last;
             }
         }
@@ -335,7 +335,7 @@ impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
         match token {
             Holder::Loop(token) => self.sink.failed(token, failure),
             Holder::Future(slot) => {
-                self.desk.state.lock().slots.failed(slot, failure);
+                self.queue.state.lock().slots.failed(slot, failure);
                 self.woken = true;
             }
         }

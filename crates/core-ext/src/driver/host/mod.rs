@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 
 pub(crate) use exchange::HostExchange;
 pub use exchange::HostHandle;
-use exchange::{Both, Desk, DeskSide, Holder};
+use exchange::{Both, DriverSide, FutureQueue, Holder};
 pub(crate) use sharing::Hosts;
-use sharing::Seat;
+use sharing::Registration;
 use sockets::{Socket, Sockets};
 use stream::HostStream;
 
@@ -73,14 +73,14 @@ pub struct HostDriver<T> {
     metrics: Arc<Metrics>,
     cluster: Weak<Cluster>,
     /// Where futures leave their requests.
-    desk: DeskSide,
+    queue: DriverSide,
     sockets: Sockets,
     changes: VecDeque<WatchChange>,
     /// Removed, kept until the loop has been told.
     removed: Vec<HostStream>,
     nodes: Nodes,
     share: LaneSizing,
-    seat: Seat,
+    registration: Registration,
     closed: bool,
     read_buffer: Box<[u8]>,
     /// The last reading of the clock that was handed in.
@@ -106,9 +106,9 @@ struct Nodes {
 impl<T> HostDriver<T> {
     /// A driver without connections, which shares the pool with the client's others.
     pub(crate) fn new(cluster: &Arc<Cluster>, hosts: &Arc<Hosts>, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let seat = hosts.join(wake);
-        let share = seat.share();
-        let port = Arc::downgrade(&seat.port);
+        let registration = hosts.join(wake);
+        let share = registration.share();
+        let port = Arc::downgrade(&registration.port);
         let news = cluster.on_change(move |_| {
             if let Some(port) = port.upgrade() {
                 port.ring();
@@ -118,13 +118,13 @@ impl<T> HostDriver<T> {
             lane: Lane::new(share).measured(Some(cluster.metrics())),
             metrics: Arc::clone(cluster.metrics()),
             cluster: Arc::downgrade(cluster),
-            desk: DeskSide(Desk::new(crate::clock::epoch())),
+            queue: DriverSide(FutureQueue::new(crate::clock::epoch())),
             sockets: Sockets::default(),
             changes: VecDeque::new(),
             removed: Vec::new(),
             nodes: Nodes { view: cluster.topology_view(), version: 0, active: Vec::new(), _news: news },
             share,
-            seat,
+            registration,
             closed: false,
             read_buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             now: Millis(0),
@@ -144,13 +144,13 @@ impl<T> HostDriver<T> {
     /// A moment on the lane's clock.
     #[must_use]
     pub fn millis(&self, at: Instant) -> Millis {
-        self.desk.0.millis(at)
+        self.queue.0.millis(at)
     }
 
     /// Sets the present moment, and says what it is on the lane's clock. Call it before [`submit`](Self::submit),
     /// [`readable`](Self::readable) and [`tick`](Self::tick): what is measured of the servers stands on it.
     pub fn set_time(&mut self, at: Instant) -> Millis {
-        let nanos = self.desk.0.nanos(at);
+        let nanos = self.queue.0.nanos(at);
         self.lane.set_time(nanos);
         Millis(nanos / 1_000_000)
     }
@@ -159,7 +159,7 @@ impl<T> HostDriver<T> {
     /// expires early.
     #[must_use]
     pub fn deadline(&self, at: Option<Instant>) -> Millis {
-        self.desk.0.deadline(at)
+        self.queue.0.deadline(at)
     }
 
     /// Takes a request (one whole frame); see [`Lane::submit`]. Nothing is written before [`flush`](Self::flush).
@@ -204,7 +204,7 @@ impl<T> HostDriver<T> {
     /// and must not call the driver.
     #[must_use]
     pub fn handle(&self) -> HostHandle {
-        HostHandle::new(&self.desk.0)
+        HostHandle::new(&self.queue.0)
     }
 
     /// The caller has given up; see [`Lane::cancel`].
@@ -218,7 +218,7 @@ impl<T> HostDriver<T> {
 
     /// Writes all that waits. Call it once at the end of a turn of the loop, not for every request.
     pub fn flush(&mut self, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.desk);
+        let sink = &mut Both::new(sink, &self.queue);
         self.close_removed();
         self.fetch();
         self.write_all(sink);
@@ -227,12 +227,12 @@ impl<T> HostDriver<T> {
 
     /// The socket can be read: hands in all that came.
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.desk));
+        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.queue));
         self.close_removed();
         // Before answers make room: what a future has taken back must not be sent any more.
         self.fetch();
         let Some(index) = self.sockets.with_fd(fd) else { return };
-        if !self.read(index, READS_PER_TURN, &mut Both::new(sink, &self.desk)) {
+        if !self.read(index, READS_PER_TURN, &mut Both::new(sink, &self.queue)) {
             return;
         }
         let socket = self.sockets.get_mut(index);
@@ -246,14 +246,14 @@ impl<T> HostDriver<T> {
     pub fn writable(&mut self, fd: RawFd, sink: &mut impl Sink<T>) {
         self.close_removed();
         if let Some(index) = self.sockets.with_fd(fd) {
-            self.write(index, &mut Both::new(sink, &self.desk));
+            self.write(index, &mut Both::new(sink, &self.queue));
         }
     }
 
     /// In the middle of a turn of the loop that takes long: reads what has come, and writes what waits. The server goes on
     /// working, and is not held up by answers that nobody takes.
     pub fn catch_up(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.desk);
+        let sink = &mut Both::new(sink, &self.queue);
         self.resume_with(now, self.late(now), sink);
         self.close_removed();
         self.fetch();
@@ -263,13 +263,13 @@ impl<T> HostDriver<T> {
 
     /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.desk);
+        let sink = &mut Both::new(sink, &self.queue);
         let late = self.late(now);
         self.note_lateness(now, late);
         let all_read = self.resume_with(now, late, sink);
         self.close_removed();
         self.fetch();
-        if self.seat.port.take_news() {
+        if self.registration.port.take_news() {
             self.hear(sink);
         }
         if self.lane.next_deadline().is_some_and(|due| due <= now) {
@@ -301,7 +301,7 @@ impl<T> HostDriver<T> {
     /// is late, it has not run, and requests could not leave: once the answers that have come are taken in, those that are
     /// due and have not been sent have their time anew.
     pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.desk));
+        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.queue));
     }
 
     /// The loop comes to a tick: whether the program has kept it from that.
@@ -324,7 +324,7 @@ impl<T> HostDriver<T> {
     /// True: all sockets have been read.
     fn resume_with(&mut self, now: Millis, late: u64, sink: &mut impl Sink<Holder<T>>) -> bool {
         self.now = now;
-        if self.seat.port.watched.take_relieved() {
+        if self.registration.port.watched.take_relieved() {
             self.read_early(sink);
         }
         let behind = late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now);
@@ -343,7 +343,7 @@ impl<T> HostDriver<T> {
     /// When [`tick`](Self::tick) is to be called at the latest; `None` while there is nothing to look after.
     #[must_use]
     pub fn next_tick(&self) -> Option<Millis> {
-        if self.seat.port.has_news() {
+        if self.registration.port.has_news() {
             return Some(self.now);
         }
         let next = self.due();
@@ -364,8 +364,8 @@ impl<T> HostDriver<T> {
 
     /// Fails everything, now and from now on, and closes the sockets.
     pub fn close(&mut self, sink: &mut impl Sink<T>) {
-        self.end_all(&mut Both::new(sink, &self.desk));
-        self.desk.0.close();
+        self.end_all(&mut Both::new(sink, &self.queue));
+        self.queue.0.close();
     }
 
     fn end_all(&mut self, sink: &mut impl Sink<Holder<T>>) {
@@ -399,14 +399,14 @@ impl<T> HostDriver<T> {
 /// What happens elsewhere.
 impl<T> HostDriver<T> {
     fn hear(&mut self, sink: &mut impl Sink<Holder<T>>) {
-        for (node, class, outcome) in self.seat.port.take_opened() {
+        for (node, class, outcome) in self.registration.port.take_opened() {
             match outcome {
                 Ok(stream) => {
                     let id = self.lane.opened(node, class, self.now);
                     let socket = Socket::new(id, stream);
                     self.changes.push_back(WatchChange::Add(socket.fd()));
                     let is_tls = socket.stream.is_tls();
-                    self.seat.port.watched.add(socket.stream.socket());
+                    self.registration.port.watched.add(socket.stream.socket());
                     let index = self.sockets.insert(socket);
                     if is_tls {
                         // Bytes that came with the handshake are in the session, and not in the socket.
@@ -420,7 +420,7 @@ impl<T> HostDriver<T> {
         if self.closed {
             return;
         }
-        let share = self.seat.share();
+        let share = self.registration.share();
         if share != self.share {
             self.share = share;
             self.lane.resize(share);
@@ -429,7 +429,7 @@ impl<T> HostDriver<T> {
         self.follow(sink);
         if self.cluster.upgrade().is_none_or(|cluster| cluster.is_closed()) {
             self.end_all(sink);
-            self.desk.0.close();
+            self.queue.0.close();
         }
     }
 
@@ -462,17 +462,23 @@ impl<T> HostDriver<T> {
 
     /// Takes along what futures have left.
     fn fetch(&mut self) {
-        if !self.desk.0.has_news() {
+        if !self.queue.0.has_news() {
             return;
         }
-        let desk = Arc::clone(&self.desk.0);
-        desk.fetch(
+        let queue = Arc::clone(&self.queue.0);
+        queue.fetch(
             self,
             |driver, node, class, ticket| drop(driver.lane.cancel(node, class, ticket, driver.now)),
-            |driver, errand, holder| {
-                driver.now = driver.now.max(errand.now);
-                let node = NodeId::from_index(usize::from(errand.node));
-                driver.place(node, errand.class, &errand.request, (errand.deadline, errand.now, errand.stamp), holder)
+            |driver, outgoing, holder| {
+                driver.now = driver.now.max(outgoing.now);
+                let node = NodeId::from_index(usize::from(outgoing.node));
+                driver.place(
+                    node,
+                    outgoing.class,
+                    &outgoing.request,
+                    (outgoing.deadline, outgoing.now, outgoing.stamp),
+                    holder,
+                )
             },
         );
     }
@@ -510,7 +516,7 @@ impl<T> HostDriver<T> {
     /// Has connections opened on the control plane's runtime.
     fn open_wanted(&mut self) {
         while let Some((node, class)) = self.lane.open_request() {
-            let port = Arc::clone(&self.seat.port);
+            let port = Arc::clone(&self.registration.port);
             let cluster = Weak::clone(&self.cluster);
             let Some(control) = cluster.upgrade().filter(|cluster| !cluster.is_closed()) else {
                 port.leave((node, class, Err(Error::client_closed())));
@@ -525,10 +531,10 @@ impl<T> HostDriver<T> {
 
     /// The loop turns; while requests are in flight the control thread sees to it that it does.
     fn note_turn(&self) {
-        if self.seat.port.watched.turn(self.lane.in_flight() > 0)
+        if self.registration.port.watched.turn(self.lane.in_flight() > 0)
             && let Some(cluster) = self.cluster.upgrade()
         {
-            cluster.runtime().spawn(relief::look_after(Arc::downgrade(&self.seat.port)));
+            cluster.runtime().spawn(relief::look_after(Arc::downgrade(&self.registration.port)));
         }
     }
 
@@ -541,7 +547,7 @@ impl<T> HostDriver<T> {
     fn publish(&mut self) {
         self.publish_at = Millis::NEVER;
         let nodes = self.nodes.active.len();
-        self.seat.port.publish((0..nodes).map(|node| self.lane.counters(node as u16)));
+        self.registration.port.publish((0..nodes).map(|node| self.lane.counters(node as u16)));
     }
 }
 

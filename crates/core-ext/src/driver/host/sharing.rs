@@ -50,7 +50,7 @@ pub(super) struct Port {
 }
 
 /// A driver's place among the others; dropped, its share goes to them.
-pub(super) struct Seat {
+pub(super) struct Registration {
     pub(super) port: Arc<Port>,
     sizing: PoolSizing,
     hosts: Weak<Hosts>,
@@ -63,7 +63,7 @@ impl Hosts {
         Arc::new(Self { sizing, members: Mutex::new(members) })
     }
 
-    pub(super) fn join(self: &Arc<Self>, wake: impl Fn() + Send + Sync + 'static) -> Seat {
+    pub(super) fn join(self: &Arc<Self>, wake: impl Fn() + Send + Sync + 'static) -> Registration {
         let port = Arc::new(Port {
             opened: Mutex::default(),
             news: AtomicBool::new(true),
@@ -74,7 +74,7 @@ impl Hosts {
             wake: Box::new(wake),
         });
         self.change(|members| members.ports.push(Arc::clone(&port)), Some(&port));
-        Seat { port, sizing: self.sizing.clone(), hosts: Arc::downgrade(self) }
+        Registration { port, sizing: self.sizing.clone(), hosts: Arc::downgrade(self) }
     }
 
     /// The counts of a node, over all drivers. Not older than [`PUBLISH_EVERY`](super::PUBLISH_EVERY) while a
@@ -116,7 +116,7 @@ impl Hosts {
     }
 }
 
-impl Seat {
+impl Registration {
     /// The driver's present share of the pool.
     pub(super) fn share(&self) -> LaneSizing {
         let sharers = NonZeroU32::new(self.port.sharers.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN);
@@ -126,7 +126,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Registration {
     fn drop(&mut self) {
         let Some(hosts) = self.hosts.upgrade() else { return };
         let counted = std::mem::take(&mut *self.port.counters.lock());

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::stream::HostStream;
-use crate::driver::mark::Mark;
+use crate::driver::mark::LowWaterMark;
 use crate::lane::{Class, ConnId};
 
 /// No socket.
@@ -16,7 +16,7 @@ pub(super) struct Socket {
     pub(super) out: Vec<u8>,
     pub(super) written: usize,
     pub(super) watches_writable: bool,
-    pub(super) mark: Mark,
+    pub(super) mark: LowWaterMark,
     /// Whether something came since the marks were last looked after.
     pub(super) progress: bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct Socket {
 impl Socket {
     pub(super) fn new(id: ConnId, stream: impl Into<HostStream>) -> Self {
         let stream = stream.into();
-        let mark = if stream.is_tls() { Mark::off() } else { Mark::new() };
+        let mark = if stream.is_tls() { LowWaterMark::off() } else { LowWaterMark::new() };
         Self { id, stream, out: Vec::new(), written: 0, watches_writable: false, mark, progress: false }
     }
 

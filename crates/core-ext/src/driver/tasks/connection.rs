@@ -12,7 +12,7 @@ use super::socket::Socket;
 use super::{KEEP_CAPACITY, SharedLane, State, worker};
 use crate::clock;
 use crate::driver::empty;
-use crate::driver::mark::{self, Mark};
+use crate::driver::mark::{self, LowWaterMark};
 use crate::lane::{ConnId, FailureKind};
 
 /// Size of the buffer that sockets are read into. One per thread.
@@ -56,7 +56,7 @@ pub(super) struct Connection {
     /// See [`Driven::held`](super::Driven::held).
     held: Arc<AtomicBool>,
     put_off: PutOff,
-    mark: Mark,
+    mark: LowWaterMark,
     /// Ticks while something is in flight under a raised mark, or a flush is put off: a tick in which nothing came takes
     /// the mark back. Not armed anew for each flush: that would wake the runtime's driver each time.
     patience: Pin<Box<tokio::time::Sleep>>,
@@ -69,7 +69,7 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket, held: Arc<AtomicBool>) -> Self {
-        let mark = if io.is_tls() { Mark::off() } else { Mark::new() };
+        let mark = if io.is_tls() { LowWaterMark::off() } else { LowWaterMark::new() };
         Self {
             lane,
             id,

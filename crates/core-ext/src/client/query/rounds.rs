@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Phase, Result};
 use crate::topology::{NodeInfo, Route, Topology};
 
 /// The state of a query between the messages that come.
-pub(super) struct Course {
+pub(super) struct Rounds {
     policy: QueryPolicy,
     namespace: String,
     pub(super) cursor: Cursor,
@@ -30,9 +30,9 @@ pub(super) struct Course {
     /// The nodes of this round.
     pub(super) asked: Vec<Asked>,
     running: usize,
-    rounds: u32,
+    made: u32,
     /// How many rounds have left something to ask for again.
-    failed_rounds: u32,
+    failed: u32,
     route: Option<Route>,
     started: Instant,
     pauses: RetryPauses,
@@ -79,7 +79,7 @@ const OWN_PAUSE: Duration = Duration::from_millis(10);
 /// Earlier failures that an error carries along.
 const KEPT: usize = 10;
 
-impl Course {
+impl Rounds {
     pub(super) fn new(namespace: &str, results: bool, policy: QueryPolicy, mut cursor: Cursor, now: Instant) -> Self {
         let budget = (policy.max_records > 0).then_some(policy.max_records);
         if budget.is_none() {
@@ -96,8 +96,8 @@ impl Course {
             budget,
             asked: Vec::new(),
             running: 0,
-            rounds: 0,
-            failed_rounds: 0,
+            made: 0,
+            failed: 0,
             route: None,
             started: now,
             failures: Vec::new(),
@@ -110,7 +110,7 @@ impl Course {
 
     /// Which round this is, from 1 on.
     pub(super) fn round(&self) -> u32 {
-        self.rounds
+        self.made
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -122,7 +122,7 @@ impl Course {
     /// # Errors
     /// An unknown namespace. What has no node at present is left for another round.
     pub(super) fn next_round(&mut self, topology: &Topology) -> Result<()> {
-        self.rounds += 1;
+        self.made += 1;
         self.asked.clear();
         let base = &self.policy.base_policy;
         let map = topology.namespace(&self.namespace)?;
@@ -130,7 +130,7 @@ impl Course {
         let mut unrouted = None;
         for partition in std::mem::take(&mut self.left) {
             let mut route = route;
-            let node = map.route(partition, &mut route, self.rounds);
+            let node = map.route(partition, &mut route, self.made);
             let node = node.and_then(|id| {
                 let node = topology.node(id).ok_or_else(|| Error::invalid_node("the node has left the cluster"))?;
                 if node.breaker().is_open() { Err(Error::max_error_rate(node.label())) } else { Ok(node) }
@@ -285,17 +285,17 @@ impl Course {
             self.left = self.cursor.open().collect();
             return Ok(Then::More);
         }
-        self.failed_rounds += 1;
+        self.failed += 1;
         self.left.sort_unstable();
         let last = |error: &Error| self.results || !is_passing(error);
         if let Some(at) = self.failures.iter().position(last) {
             return Err(self.failures.remove(at));
         }
-        if u64::from(self.failed_rounds) >= policy::max_attempts(&self.policy.base_policy) {
+        if u64::from(self.failed) >= policy::max_attempts(&self.policy.base_policy) {
             return Err(match self.failures.pop() {
-                Some(only) if self.failed_rounds == 1 => only,
-                Some(last) => Error::ended_by(last, &gave_up(self.failed_rounds), true),
-                None => Error::max_retries_exceeded(gave_up(self.failed_rounds)),
+                Some(only) if self.failed == 1 => only,
+                Some(last) => Error::ended_by(last, &gave_up(self.failed), true),
+                None => Error::max_retries_exceeded(gave_up(self.failed)),
             });
         }
         if let Some(route) = &mut self.route {
@@ -318,7 +318,7 @@ impl Course {
     pub(super) fn stamp(&mut self, error: Error, now: Instant) -> Error {
         let failures = std::mem::take(&mut self.failures);
         error
-            .with_attempts(self.rounds)
+            .with_attempts(self.made)
             .with_elapsed(now.saturating_duration_since(self.started))
             .with_sub_errors(failures)
     }
