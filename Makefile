@@ -118,8 +118,8 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 .PHONY: test-packages
 test-packages: wheel ## what would be published: metadata and sizes of the wheels; each crate, packed and built from its package
 	$(TOOLS)/bin/twine check --strict $(WHEELS)/*.whl
-	@large=$$(find $(WHEELS) -name 'aerolane-*.whl' -size +8M); [[ -z $$large ]] || { echo "more than 8 MB: $$large" >&2; exit 1; }
-	$(CARGO) publish --workspace --locked --dry-run --allow-dirty
+	@large=$$(find $(WHEELS) -name 'aerolane-*.whl' -size +8M); [[ -z $$large ]] || { echo "more than 8 MiB: $$large" >&2; exit 1; }
+	$(MAKE) --no-print-directory publish-check DIRTY=--allow-dirty
 
 .PHONY: test-languages
 test-languages: ## clients of Go, Node and Java on the embedded cluster, where their tools are installed (needs the network)
@@ -134,7 +134,7 @@ deny: ## licences, sources and advisories of all dependencies (needs cargo-deny,
 # Crates that depend on each other are packed and built against each other before anything is sent.
 .PHONY: publish-check publish
 publish-check: ## what `cargo publish` would send: every crate is packed and built from its package
-	$(CARGO) publish --workspace --locked --dry-run
+	$(CARGO) publish --workspace --locked --dry-run $(DIRTY)
 
 publish:
 	$(CARGO) publish --workspace --locked

@@ -317,6 +317,21 @@ def test_a_commit_in_doubt(alone, key):
     assert bins(client, key) == {"n": 1}
 
 
+def test_a_commit_that_an_overloaded_device_refuses(alone, key):
+    cluster, client = alone
+    txn = Txn()
+    client.put_blocking(key, {"n": 1}, txn=txn)
+    once = native.TxnRollPolicy(max_retries=0)
+    overloaded = int(ResultCode.DEVICE_OVERLOAD)
+    with cluster.inject("result", overloaded, on="write", times=1), pytest.raises(native.CommitFailedError) as raised:
+        client.commit_blocking(txn, roll_policy=once)
+    assert raised.value.commit_error_type is native.CommitErrorType.MARK_ROLL_FORWARD_ABANDONED
+    assert (raised.value.in_doubt, txn.in_doubt) == (False, False)
+    assert missing(client, key)
+    client.commit_blocking(txn)
+    assert bins(client, key) == {"n": 1}
+
+
 def test_a_record_that_cannot_be_rolled(alone, key):
     cluster, client = alone
     txn = Txn(timeout=100)

@@ -12,9 +12,9 @@ use crate::recycled;
 
 /// A class whose objects are made by [`instance`]: [`prepare`] has to be called before there is one.
 ///
-/// They have nothing to tell the garbage collector, which does not hear of them when they are made.
+/// When they are made they have nothing to tell the garbage collector, which does not hear of them.
 pub(crate) trait Instance: PyClass<Frozen = True> {
-    /// Whether an object can become a part of cycles after it was made, and is told to the garbage collector then.
+    /// Whether an object can become part of a cycle later. It is tracked from then on.
     #[cfg(Py_GIL_DISABLED)]
     const MAY_BE_TRACKED: bool = false;
 
@@ -31,7 +31,7 @@ pub(crate) struct Object<T> {
     pub(crate) value: T,
 }
 
-/// Prepares a class. Panics if its objects are not a header and the value alone, or could be part of cycles that are to be found.
+/// Prepares a class. Panics if its objects are not a header and the value alone, or the class breaks cycles itself.
 pub(crate) fn prepare<T: Instance>(py: Python<'_>) -> PyResult<()> {
     let kind = py.get_type::<T>();
     let size: usize = kind.getattr("__basicsize__")?.extract()?;

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
 use super::core::{Core, Done, Payload, Router};
 use super::counts::{Progress, WriterMetrics};
-use super::lone::Kept;
+use super::lone::{Kept, Lone};
 use super::options::WriterOptions;
 use super::outcome::{Cell, CellRef, Outcome, OutcomeSink};
 use super::sender::{Guard, send};
@@ -92,10 +92,6 @@ pub(super) struct State<K: WriterKey> {
     pub(super) closed: bool,
     /// The lone record that is left to the wait for its outcome.
     pub(super) kept: Kept,
-    /// For the next [`after`](Self::after): a record that it would begin a sender for may be left to a wait.
-    keeps: bool,
-    /// For the next [`after`](Self::after): what is left to a wait may stay so.
-    spares: bool,
     /// Those who wait until all records before this number have their outcomes.
     flushes: Vec<(u64, oneshot::Sender<()>)>,
     timer_runs: bool,
@@ -142,8 +138,6 @@ impl<K: WriterKey> Inner<K> {
             core: Core::new(options.clone(), seed, now),
             closed: false,
             kept: Kept::default(),
-            keeps: false,
-            spares: false,
             flushes: Vec::new(),
             timer_runs: false,
             timer_at: None,
@@ -175,10 +169,8 @@ impl<K: WriterKey> Inner<K> {
 
     /// Changes the state, and does what follows from that.
     pub(super) fn act<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R) -> R {
-        let (result, begun) = self.act_as_sender(change);
-        if let Some(node) = begun {
-            self.spawn_sender(node);
-        }
+        let (result, after) = self.changed(Lone::Sent, change);
+        self.carry_out(after);
         result
     }
 
@@ -187,17 +179,24 @@ impl<K: WriterKey> Inner<K> {
         self: &Arc<Self>,
         change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
     ) -> (R, Option<u16>) {
+        let (result, mut after) = self.changed(Lone::Sent, change);
+        let mine = after.begin.pop();
+        self.carry_out(after);
+        (result, mine)
+    }
+
+    /// Changes the state, and gives what follows from that.
+    fn changed<R>(
+        self: &Arc<Self>,
+        lone: Lone,
+        change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
+    ) -> (R, After<K>) {
         let map = self.shared.cluster.snapshot();
         let mut state = self.state.lock();
         // Behind the lock: the core's clock does not go back.
         let now = clock::now();
         let result = change(&mut state, now, &map);
-        let mut after = state.after(now);
-        drop(state);
-        drop(map);
-        let mine = after.begin.pop();
-        self.carry_out(after);
-        (result, mine)
+        (result, state.after(now, lone))
     }
 
     pub(super) fn carry_out(self: &Arc<Self>, after: After<K>) {
@@ -390,8 +389,8 @@ impl<K: WriterKey> Inner<K> {
         let now = clock::now();
         state.core.push(cell, Row(shape), bytes, now, map);
         if state.core.stirred() || state.kept.is_there() {
-            state.keeps = may_keep && self.is_to_keep(&state);
-            let after = state.after(now);
+            let lone = if may_keep && self.is_to_keep(&state) { Lone::Left } else { Lone::Sent };
+            let after = state.after(now, lone);
             if state.kept.is_there() {
                 self.keep(&outcome.cell());
             }
@@ -508,7 +507,7 @@ impl<K: WriterKey> Inner<K> {
         let mut state = self.state.lock();
         let now = clock::now();
         state.core.give_up(error, now, &**map);
-        let after = state.after(now);
+        let after = state.after(now, Lone::Sent);
         drop(state);
         drop(map);
         let mut given_up: Vec<_> = after.done.iter().map(|done| Outcome::new(done.tag.clone())).collect();
@@ -613,14 +612,13 @@ impl<K: WriterKey> State<K> {
         over
     }
 
-    pub(super) fn after(&mut self, now: Instant) -> After<K> {
+    pub(super) fn after(&mut self, now: Instant, lone: Lone) -> After<K> {
         let mut begin = Vec::new();
-        let (keeps, spares) = (std::mem::take(&mut self.keeps), std::mem::take(&mut self.spares));
-        begin.extend(if spares { self.kept.take_late(now) } else { self.kept.take() });
+        begin.extend(if lone == Lone::Spared { self.kept.take_late(now) } else { self.kept.take() });
         while let Some(node) = self.core.begin(now) {
             begin.push(node);
         }
-        if let (true, [node]) = (keeps, &begin[..]) {
+        if let (Lone::Left, [node]) = (lone, &begin[..]) {
             self.kept.leave(*node, now);
             begin.clear();
         }
@@ -678,12 +676,12 @@ async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
             None => timer.notified().await,
         }
         let Some(inner) = guard.0.upgrade() else { return };
-        inner.act(|state, now, map| {
+        let ((), after) = inner.changed(Lone::Spared, |state, now, map| {
             state.core.tick(now, map);
-            state.spares = true;
             // Nobody is to wake the timer before it has asked anew.
             state.timer_at = Some(now);
         });
+        inner.carry_out(after);
         let mut state = inner.state.lock();
         let now = clock::now();
         // Not at once: what is due now is done in a later turn of the control thread.

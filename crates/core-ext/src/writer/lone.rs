@@ -24,6 +24,17 @@ const KEPT_FOR: Duration = Duration::from_millis(1);
 /// For how long the timer goes on to look for such a record: to set it for each would wake its thread each time.
 const WATCHED_FOR: Duration = Duration::from_millis(10);
 
+/// What a change of the writer's state means for a record that is alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lone {
+    /// It goes to a sender.
+    Sent,
+    /// The one that was handed over just now is left to a wait.
+    Left,
+    /// One that is left to a wait stays so, until its time is over.
+    Spared,
+}
+
 /// The record that is left to whoever waits for its outcome.
 #[derive(Default)]
 pub(super) struct Kept {
@@ -106,7 +117,7 @@ impl<K: WriterKey> Keeper<K> for Inner<K> {
         state.core.fill(node, now, &**map, &mut rows);
         if rows.is_empty() {
             // Its partition has moved: it waits for another node.
-            let after = state.after(now);
+            let after = state.after(now, Lone::Sent);
             drop(state);
             self.carry_out(after);
             return None;

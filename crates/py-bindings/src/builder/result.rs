@@ -115,7 +115,6 @@ impl Instance for RecordResult {
 }
 
 impl RecordResult {
-    /// Raises its failure.
     /// Why it failed.
     pub(super) fn failure(&self) -> Option<&Error> {
         self.row.error()
@@ -126,6 +125,7 @@ impl RecordResult {
         usize::try_from(self.row.index).ok()
     }
 
+    /// Raises its failure.
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.row.error().map_or(Ok(()), |error| Err(self.row.raised(py, error)))
     }

@@ -13,8 +13,9 @@
 //!   header anew, the owner to the thread that makes the object.
 //! * The garbage collector goes through all memory of objects that it may know of, and looks into those that are tracked. `PyO3`
 //!   makes all classes such, and an object is tracked no more before its memory comes here. So neither freed memory is looked
-//!   into, nor an object before it is whole: objects made here are never tracked. They have nothing to tell but their class:
-//!   [`recycle`] takes no class that could break cycles. Memory of the two kinds is kept apart, as Python has it.
+//!   into, nor an object before it is whole: objects are made untracked. They have nothing to tell but their class; those that come
+//!   to have more (`MAY_BE_TRACKED`) are tracked from then on, and untracked before they are dropped. [`recycle`] takes no
+//!   class that breaks cycles itself. Memory of the two kinds is kept apart, as Python has it.
 //! * Values are dropped before an object's memory comes here. There are no weak references.
 //! * Memory may be freed by another thread than the one that allocated it, also after that has ended. It is given to Python by
 //!   attached threads only.
@@ -252,8 +253,8 @@ unsafe extern "C" fn dealloc<T: Instance>(object: *mut ffi::PyObject) {
     }
 }
 
-/// Has objects of a class made in memory that others have left. A class without subclasses, whose objects have nothing to tell
-/// the garbage collector: without `__clear__`. Their layout has been looked at.
+/// Has objects of a class made in memory that others have left. A class without subclasses and without `__clear__`, whose objects
+/// have nothing to tell the garbage collector when they are made. Their layout has been looked at.
 pub(crate) fn recycle<T: Instance>(py: Python<'_>) {
     /// Objects of subclasses may be of another size, and with the others there is memory in front of the object.
     const OTHERS: c_ulong = ffi::Py_TPFLAGS_BASETYPE | ffi::Py_TPFLAGS_MANAGED_DICT | ffi::Py_TPFLAGS_MANAGED_WEAKREF;

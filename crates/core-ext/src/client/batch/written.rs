@@ -6,7 +6,7 @@ use std::time::Instant;
 use aerolane_wire::digest::partition_id;
 use aerospike_core::{BatchPolicy, CommandType};
 
-use super::on_lane;
+use super::on_lane::run_by;
 use super::raw_rows::{RawBatch, RawKey, RawOutcome, RawShape};
 use super::rows::{Rows, Target, left_to_rows};
 use crate::batch::{RowAnswer, RowPatches};
@@ -52,16 +52,8 @@ impl<K: RawKey> WrittenRows<K> {
         K: Send + Sync,
     {
         let lane = shared.lanes.mine()?;
-        self.write_over(Way::Tasks(&lane), shared, policy).await
-    }
-
-    /// Carries the rows out over a lane, by exactly this policy.
-    async fn write_over(&mut self, way: Way<'_>, shared: &Shared, policy: &BatchPolicy) -> Result<()>
-    where
-        K: Send + Sync,
-    {
         let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
-        on_lane::run_by(&shared.cluster, way, policy, self, nobody).await
+        run_by(&shared.cluster, Way::Tasks(&lane), policy, self, nobody).await
     }
 
     /// Carries the only row out over a lane, as a plain command and by exactly this policy. Gives what `take` makes of the
