@@ -1,6 +1,7 @@
 """The study of the load harness: what rounds may say, what a report shows, and that a study can be resumed."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import math
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,9 +19,9 @@ from aerolane.bench import child
 from aerolane.bench.meter import Meter
 from aerolane.bench.process import python_name
 from aerolane.bench.session import LoadError
-from aerolane.bench.spec import RunSpec
+from aerolane.bench.spec import Conditions, RunSpec
 from aerolane.bench.study import documents, measure, patterns, processes, programs, results, rust, syscalls, tables
-from aerolane.bench.study.cells import NOT_QUICK, SECTIONS, Cell, Group
+from aerolane.bench.study.cells import CONDITIONS, NOT_QUICK, SECTIONS, Cell, Group
 from aerolane.bench.study.cli import main, parser, settings
 from aerolane.bench.study.environment import Environment
 from aerolane.bench.study.findings import against_us, by_figure, caveats, findings, in_words, named, summary
@@ -155,9 +157,8 @@ def test_a_difference_that_is_shown_never_reads_as_one():
 
 
 @pytest.mark.parametrize("quick", [True, False])
-@pytest.mark.parametrize("embedded", [True, False])
-def test_the_groups_of_a_study(quick, embedded):
-    found = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
+def test_the_groups_of_a_study(quick):
+    found = list(groups(RunSpec("pac-blocking", ""), quick))
     names = [group.cell_id(cell) for group in found for cell in group.cells]
     assert len(set(names)) == len(names)
     for group in found:
@@ -167,9 +168,35 @@ def test_the_groups_of_a_study(quick, embedded):
         assert len({(cell.spec.conditions, cell.spec.bins) for cell in group.cells}) == 1
         # Their rounds are compared by figures that a report has names for.
         assert {named(figure, [{"unit": group.unit}]) for figure in group.figures}
-    assert any(group.section == "conditions" for group in found) == embedded
-    again = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
-    assert again == found
+    assert any(group.section == "conditions" for group in found)
+    assert list(groups(RunSpec("pac-blocking", ""), quick)) == found
+
+
+def test_only_embedded_clusters_are_slow_on_demand(tmp_path, monkeypatch):
+    options = ["--sections", "conditions", "--rounds", "1", "-H", "h:1", "--label", "a real one"]
+    options += ["--server", "another=o:1"]
+    wanted = settings(parser().parse_args(options))
+    assert wanted.server.startswith("a real one; another; slow conditions: embedded cluster")
+    started, measured = [], {}
+
+    def start(spec, nodes):
+        started.append(spec.conditions)
+        return contextlib.nullcontext(SimpleNamespace(seeds=f"embedded:{len(started)}"))
+
+    def ask(job, spec, *rest):
+        if job == "run":
+            measured.setdefault(spec.seeds, set()).add(spec.conditions)
+        return measure.child.Answer(figures=figures(1.0))
+
+    monkeypatch.setattr(measure, "start", start)
+    monkeypatch.setattr(measure.child, "ask", ask)
+    monkeypatch.setattr(measure.rust, "ask", ask)
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, wanted)
+    measure.run(measure.plan(wanted), journal, lambda text: None)
+    assert measured.pop("h:1") == measured.pop("o:1") == {Conditions()}
+    slow = {condition for condition in CONDITIONS.values() if condition != Conditions()}
+    assert set(started) == slow and len(started) == len(slow) == len(measured)
+    assert all(conditions == {started[int(seeds.partition(":")[2]) - 1]} for seeds, conditions in measured.items())
 
 
 def test_another_python_is_compared_with_this_one(tmp_path, monkeypatch):
@@ -704,7 +731,7 @@ def test_other_servers_are_conditions(tmp_path, monkeypatch):
     journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(wanted, rounds=1))
     measure.run([there], journal, lambda text: None)
     assert set(asked) == {"h:3200,i"} and Journal.open(journal.path).settings.servers == wanted.servers
-    assert list(groups(RunSpec("pac-blocking", ""), True, False, None, (Server("a", "h:1"),)))
+    assert list(groups(RunSpec("pac-blocking", ""), True, None, (Server("a", "h:1"),)))
     for text in ("no hosts", "=h:1", "x="):
         with pytest.raises(SystemExit):
             main(["--plan", "--server", text])

@@ -169,6 +169,8 @@ def caveats(results: Results) -> list[str]:
         said.append(
             "The server is the embedded cluster, which is no Aerospike server: it answers faster than one does."
         )
+    elif "conditions" in settings["sections"]:
+        said.append("Conditions with a service time or a latency are those of embedded clusters, not of the server.")
     tools = {
         round_["calls_counted_by"]
         for group in results["groups"]

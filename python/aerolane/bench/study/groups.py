@@ -37,18 +37,16 @@ class Server:
 def groups(
     base: RunSpec,
     quick: bool,
-    embedded: bool,
     interpreters: Interpreters | None = None,
     servers: tuple[Server, ...] = (),
 ) -> Iterator[Group]:
-    """All groups. `base` has what is common to all of them; slower clusters are only had where one is started."""
+    """All groups. `base` has what is common to all of them."""
     yield from _single(base, quick)
     yield from _rust(base, quick)
     if interpreters:
         yield from _interpreters(base, quick, interpreters)
     yield from _batches(base, quick)
-    if embedded:
-        yield from _conditions(base, quick)
+    yield from _conditions(base, quick)
     for server in servers:
         yield from _server(base, quick, server)
     yield from _layers(base, quick)

@@ -42,12 +42,12 @@ class Settings:
     @property
     def server(self) -> str:
         """For people."""
-        return "; ".join((self._server, *(label for label, _ in self.servers)))
+        own = (self.label,) if self.hosts else (self._embedded,)
+        slow = (f"slow conditions: {self._embedded}",) if self.hosts and "conditions" in self.sections else ()
+        return "; ".join((*own, *(label for label, _ in self.servers), *slow))
 
     @property
-    def _server(self) -> str:
-        if self.hosts:
-            return self.label
+    def _embedded(self) -> str:
         copies = min(2, self.nodes)
         nodes, copies_of = "s" * (self.nodes != 1), "ies" if copies > 1 else "y"
         return f"embedded cluster in its own process, {self.nodes} node{nodes}, {copies} cop{copies_of}, in memory"

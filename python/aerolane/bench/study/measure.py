@@ -41,7 +41,7 @@ def plan(settings: Settings) -> list[Group]:
     if settings.other_python:
         interpreters = Interpreters(settings.python, settings.other_version, settings.other_python)
     servers = tuple(Server(label, hosts) for label, hosts in settings.servers)
-    all_groups = groups(base, settings.quick, not settings.hosts, interpreters, servers)
+    all_groups = groups(base, settings.quick, interpreters, servers)
     found = [group for group in all_groups if group.section in settings.sections]
     order = {section: number for number, section in enumerate(settings.sections)}
     return sorted(found, key=lambda group: (order[group.section], str(_setup(group))))
@@ -92,7 +92,9 @@ def run(plan: list[Group], journal: Journal, tell: Tell) -> None:
             continue
         with contextlib.ExitStack() as stack:
             spec = together[0].cells[0].spec
-            seeds = together[0].hosts or settings.hosts or stack.enter_context(start(spec, settings.nodes)).seeds
+            # Only an embedded cluster can be told to be slow.
+            theirs = together[0].hosts or ("" if spec.conditions != Conditions() else settings.hosts)
+            seeds = theirs or stack.enter_context(start(spec, settings.nodes)).seeds
             _load(replace(spec, seeds=seeds))
             _load_rust(together, seeds)
             for group in together:
