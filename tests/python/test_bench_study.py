@@ -347,23 +347,24 @@ def asks(*whats):
         ("worst", "No comparison shows Aerolane behind."),
         ("ratios", "| 32 <tasks> | pac-async / peer-native-async | 1.10 (1.10 to 1.10) |"),
         ("ends", "| One record per call | peer-native-async | 1.10 |"),
+        ("brief aerospike-native", ", in memory | aerospike-native | 0 / 3 / 1 | 1.10 | 1.00? |"),
         ("sides single", "| 32 <tasks> | pac-async / peer-native-async | 110 / 100 |"),
     ],
 )
 def test_tables_of_a_document(tmp_path, form, said):
     found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [110.0] * 5, [100.0] * 5))
     document = asks(f"slow {form}", "fast ratios")
-    text = documents.insert(document, "slow", found)
+    text = documents.insert(document, "slow", lambda _: found)
     assert text.startswith(f"# slow {form}\n<!-- study slow {form}: begin -->\n")
     assert said in text and text.count("old") == 1 and text.endswith(asks("fast ratios"))
-    assert documents.insert(text, "slow", found) == text
+    assert documents.insert(text, "slow", lambda _: found) == text
 
 
 def test_tables_show_no_difference_that_the_rounds_do_not(tmp_path):
     rates = [90.0, 120, 100, 95, 130], [100.0] * 5
     found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", *rates))
-    assert "| (0.90 to 1.30) |" in documents.insert(asks("s ratios"), "s", found)
-    assert "| 1.00? |" in documents.insert(asks("s ends"), "s", found)
+    assert "| (0.90 to 1.30) |" in documents.insert(asks("s ratios"), "s", lambda _: found)
+    assert "| 1.00? |" in documents.insert(asks("s ends"), "s", lambda _: found)
 
 
 @pytest.mark.parametrize(
@@ -374,6 +375,9 @@ def test_tables_show_no_difference_that_the_rounds_do_not(tmp_path):
         (asks("slow nonsense"), "the forms"),
         (asks("slow"), "the forms"),
         (asks("slow ratios nonsense"), "the sections"),
+        (asks("slow ratios aerospike-py"), "the sections"),
+        (asks("slow brief nonsense"), "sections and clients"),
+        (asks("slow+fast ratios"), "only the form brief"),
         ("<!-- study slow ratios: begin -->\n", "no other one"),
         ("<!-- study slow ratios: end -->\n" + asks("slow ratios"), "no other one"),
         ("<!-- study slow ends: begin -->\n" + asks("slow ratios"), "do not end"),
@@ -383,7 +387,7 @@ def test_tables_show_no_difference_that_the_rounds_do_not(tmp_path):
 def test_documents_that_ask_for_nothing_or_for_nonsense(tmp_path, document, text):
     found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [1.0], [1.0]))
     with pytest.raises(documents.MarkerError, match=text):
-        documents.insert(document, "slow", found)
+        documents.insert(document, "slow", lambda _: found)
 
 
 def test_the_page_needs_nothing_else(tmp_path):

@@ -13,4 +13,5 @@
 | `results` | `results.json`: everything that the report shows |
 | `findings` | what the figures say, and what they do not |
 | `plots`, `page`, `tables` | the report for people |
+| `documents`, `brief` | tables of a study in other documents |
 """

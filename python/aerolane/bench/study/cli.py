@@ -152,7 +152,7 @@ def _run(options: argparse.Namespace, command: str) -> int:
     folder: Path = options.output
     path = folder / "rounds.jsonl"
     if options.tables:
-        documents.insert_file(options.tables, folder.resolve().name, results.load(folder))
+        documents.insert_file(options.tables, folder)
         return 0
     wanted = settings(options)
     if options.render:

@@ -5,15 +5,21 @@
 
 The first word is the name of the study's folder, the second one a form, the rest the sections that are shown (all of
 them, if none is named).
+
+The form `brief` has one table for several studies, and may leave out clients:
+
+    <!-- study memory+slow brief single rust conditions aerospike-native aerospike-core: begin -->
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
+from aerolane.bench.study.brief import PACKAGES, brief
 from aerolane.bench.study.cells import IN_MEMORY, SECTIONS
 from aerolane.bench.study.findings import NAMES, Finding, against_us, case, compared, findings, interval, named
-from aerolane.bench.study.results import Results
+from aerolane.bench.study.results import Results, load
 from aerolane.bench.study.tables import grouped, head, row, where, worst
 
 
@@ -27,8 +33,10 @@ _MARKED = re.compile(
 _LINE = re.compile(r"<!-- study [^\n]*-->")
 
 
-def insert(document: str, name: str, results: Results) -> str:
+def insert(document: str, name: str, load: Callable[[str], Results]) -> str:
     """Puts the tables of the study `name` where a document asks for them, in place of what is there.
+
+    `load` returns the results of a study: of this one, and of others that a table shows beside it.
 
     Raises `MarkerError` where it asks for nothing of this study, for a form or section that does not exist, and where
     its markers are not in pairs.
@@ -40,17 +48,14 @@ def insert(document: str, name: str, results: Results) -> str:
         what = marked["what"]
         if marked["end"] != what or _LINE.search(marked["tables"]):
             raise MarkerError(f"the tables 'study {what}' do not end with the line <!-- study {what}: end -->")
-        study, *asked = what.split()
-        if study != name:
+        joined, *words = what.split()
+        studies = joined.split("+")
+        if name not in studies:
             return marked[0]
-        form, sections = "".join(asked[:1]), asked[1:]
-        if form not in FORMS:
-            raise MarkerError(f"'study {what}': there are the forms {', '.join(FORMS)}")
-        for section in sections:
-            if section not in SECTIONS:
-                raise MarkerError(f"'study {what}': there are the sections {', '.join(SECTIONS)}")
         found += 1
-        lines = FORMS[form](results, tuple(sections) or tuple(SECTIONS))
+        if len(studies) > 1 and words[:1] != [BRIEF]:
+            raise MarkerError(f"'study {what}': only the form {BRIEF} has one table for several studies")
+        lines = _lines(what, words, [load(study) for study in studies])
         return "\n".join([f"<!-- study {what}: begin -->", *lines, f"<!-- study {what}: end -->"])
 
     text = _MARKED.sub(fill, document)
@@ -61,9 +66,26 @@ def insert(document: str, name: str, results: Results) -> str:
     return text
 
 
-def insert_file(path: Path, name: str, results: Results) -> None:
-    """`insert` for a file."""
-    path.write_text(insert(path.read_text(encoding="utf-8"), name, results), encoding="utf-8")
+def _lines(what: str, words: list[str], studies: list[Results]) -> Iterable[str]:
+    """The lines that a marker asks for: a form, then sections (and clients)."""
+    form, chosen = "".join(words[:1]), words[1:]
+    if form != BRIEF and form not in FORMS:
+        raise MarkerError(f"'study {what}': there are the forms {', '.join((*FORMS, BRIEF))}")
+    known = (*SECTIONS, *PACKAGES) if form == BRIEF else tuple(SECTIONS)
+    if unknown := [word for word in chosen if word not in known]:
+        kinds = "sections and clients" if form == BRIEF else "sections"
+        raise MarkerError(f"'study {what}': unknown {unknown[0]!r}; there are the {kinds} {', '.join(known)}")
+    sections = tuple(word for word in chosen if word in SECTIONS) or tuple(SECTIONS)
+    if form == BRIEF:
+        return brief(studies, sections, [word for word in chosen if word in PACKAGES] or PACKAGES)
+    return FORMS[form](studies[0], sections)
+
+
+def insert_file(path: Path, folder: Path) -> None:
+    """`insert` for a file and the study in `folder`; other studies are in folders beside it."""
+    folder = folder.resolve()
+    text = insert(path.read_text(encoding="utf-8"), folder.name, cache(lambda name: load(folder.parent / name)))
+    path.write_text(text, encoding="utf-8")
 
 
 def _machine(results: Results, sections: tuple[str, ...]) -> list[str]:
@@ -154,3 +176,5 @@ FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {
     "ends": _ends,
     "sides": _sides,
 }
+# The form that several studies can share.
+BRIEF = "brief"
