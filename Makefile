@@ -164,7 +164,7 @@ SERVICES ?=
 MODEL ?=
 SERVERS ?=
 .PHONY: bench-report
-bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(PEERS_FT)/.ready) ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
+bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(PEERS_FT)/.ready) ## compare with the other Python and Rust clients in many cases, as a web page; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
 	$(CARGO) build --release --locked -p aerolane-bench
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)

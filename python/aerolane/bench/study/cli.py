@@ -19,8 +19,8 @@ from aerolane.bench.study.journal import Journal, JournalError, Settings
 
 PROGRAM = "python -m aerolane.bench report"
 DESCRIPTION = """\
-Aerolane beside the other installed Aerospike clients, in many cases, and one report of it: report.html, report.md,
-results.json. Clients take turns, round by round; a difference that the rounds do not bear out is not quoted."""
+Compares Aerolane with the other installed Aerospike clients in many cases, and writes a report: report.html, report.md
+and results.json. Clients take turns, round by round; a difference that the rounds do not support is not reported."""
 
 
 def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
@@ -28,14 +28,14 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog=program, description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    top.add_argument("--quick", action="store_true", help="few cells and short rounds, in less than 4 minutes")
+    top.add_argument("--quick", action="store_true", help="few cases and short rounds, in less than 4 minutes")
     top.add_argument("--output", type=Path, default=Path("bench-report"), metavar="DIR", help="(bench-report)")
-    top.add_argument("--resume", action="store_true", help="go on with the rounds that are in DIR")
-    top.add_argument("--rounds", type=whole(1, 1000), default=None, help="rounds of each cell (7; quick 5)")
+    top.add_argument("--resume", action="store_true", help="continue with the rounds in DIR")
+    top.add_argument("--rounds", type=whole(1, 1000), default=None, help="rounds of each case (7; quick 5)")
     top.add_argument(
         "-d", "--duration", type=number(0.1, 3600, "seconds"), default=None, help="measured seconds (5; quick 0.65)"
     )
-    top.add_argument("--warmup", type=number(0, 3600, "seconds"), default=None, help="seconds before (2; quick 0.25)")
+    top.add_argument("--warmup", type=number(0, 3600, "seconds"), default=None, help="warm-up seconds (2; quick 0.25)")
     top.add_argument("-k", "--keys", type=whole(1000, 1 << 40), default=None, help="records (100000; quick 20000)")
     top.add_argument("--nodes", type=whole(1, 64), default=3, help="nodes of the embedded clusters (3)")
     top.add_argument(
@@ -46,7 +46,7 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         type=_python,
         default=("", ""),
         metavar="PATH",
-        help="also measure ours on this Python, which it is installed for: python3.14t",
+        help="also measure Aerolane on this Python, which must have it installed: python3.14t",
     )
     top.add_argument(
         "--server",
@@ -54,9 +54,9 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="LABEL=HOSTS",
-        help="measure the main cells on this server, too (repeat): 'Aerospike 8.1, SSD file=127.0.0.1:3200'",
+        help="also measure the main cases on this server (can be repeated): 'Aerospike 8.1, SSD file=127.0.0.1:3200'",
     )
-    top.add_argument("--label", default="", help="what the server at --hosts is: version, storage, nodes, copies")
+    top.add_argument("--label", default="", help="describes the server at --hosts: version, storage, nodes, copies")
     top.add_argument(
         "--sections",
         type=_sections,
@@ -64,10 +64,10 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         help=f"only these, separated by commas: {', '.join(SECTIONS)} (quick: all but {', '.join(NOT_QUICK)})",
     )
     what = top.add_mutually_exclusive_group()
-    what.add_argument("--plan", action="store_true", help="only say what would be measured, and how long it takes")
-    what.add_argument("--render", action="store_true", help="only write the report of the rounds that are in DIR")
+    what.add_argument("--plan", action="store_true", help="only show what would be measured, and how long it takes")
+    what.add_argument("--render", action="store_true", help="only write the report of the rounds in DIR")
     what.add_argument(
-        "--tables", type=Path, metavar="FILE", help="only write tables of DIR into FILE, where it asks for them"
+        "--tables", type=Path, metavar="FILE", help="only write tables of DIR into FILE, between its markers"
     )
     return top
 
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
     top = parser(program)
     options = top.parse_args(arguments)
     if bool(options.hosts) != bool(options.label):
-        top.error("--hosts and --label go together: a report says what server it was measured on")
+        top.error("--hosts and --label go together: a report has to say which server it was measured on")
     if not (options.plan or options.tables):
         page.require(top.error)
     try:
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
         _tell(f"{program}: {error}")
         return 1
     except KeyboardInterrupt:
-        _tell("interrupted; --resume goes on with the rounds that are there")
+        _tell("interrupted; --resume continues with the finished rounds")
         return 130
 
 

@@ -94,7 +94,7 @@ def _machine(results: Results, sections: tuple[str, ...]) -> list[str]:
 
 
 def _worst(results: Results, sections: tuple[str, ...]) -> list[str]:
-    """What goes against us."""
+    """The cases in which Aerolane is worse."""
     return worst(against_us([one for one in findings(results) if one.group["section"] in sections]))
 
 
@@ -132,7 +132,7 @@ def _ends(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
             key = (one.group["section"], one.group["condition"], one.comparison["theirs"])
             found.setdefault(key, {}).setdefault(one.figure, []).append(one)
     names = compared([group for group in results["groups"] if group["section"] in sections])
-    yield from head("section, condition", "beside", *(NAMES[name] for name in names))
+    yield from head("section, condition", "compared with", *(NAMES[name] for name in names))
     for (section, condition, theirs), figures in found.items():
         texts = (_end(figures[name], name) if name in figures else "-" for name in names)
         title = results["sections"][section]
@@ -151,7 +151,7 @@ def _end(found: list[Finding], figure: str) -> str:
 
 
 def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
-    """The figures themselves, of ours beside the first client that it is compared with."""
+    """The figures themselves, of ours and of the first client that it is compared with."""
     yield from head("case", "ours / other", "records/s", "CPU µs per record", "p50 µs", "p99 µs")
     for group in results["groups"]:
         cells = {cell["label"]: cell for cell in group["cells"]}

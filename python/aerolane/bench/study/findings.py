@@ -128,7 +128,7 @@ def summary(results: Results) -> list[str]:
         f" better in {count['better']}, and {count['none']} show no difference."
     ]
     if all(one.ratio["coverage"] < CONFIDENCE for one in found):
-        sentences.append(f"Rounds are too few to show any: {results['settings']['rounds']}, where it takes 5.")
+        sentences.append(f"{results['settings']['rounds']} rounds are too few to show any difference; it takes 5.")
     worse = against_us(found)
     if worse:
         most = worse[0]
@@ -144,31 +144,29 @@ def caveats(results: Results) -> list[str]:
     settings, environment = results["settings"], results["environment"]
     rounds = settings["rounds"]
     said = [
-        f"A difference counts as shown where the interval of the median ratio of {rounds} rounds, measured in turn,"
-        f" lies on one side of 1 in at least {CONFIDENCE:.0%} of such studies. All else is called no difference.",
-        "Client and server share the machine and its processors. The client's CPU time contains the kernel's work for"
-        " its own system calls; what it does for packets that arrive may be counted to either side.",
-        "Every run has a process of its own. Loops of calls draw keys, and whether to read or to write, from the same"
-        " seeds with every client; patterns and writers walk through the set in the same order.",
+        f"A difference counts as shown if the interval that contains the median ratio of {rounds} rounds in at least"
+        f" {CONFIDENCE:.0%} of such studies lies on one side of 1. Everything else is called no difference.",
+        "Client and server share the machine and its processors. The client's CPU time includes the kernel's work for"
+        " its own system calls; the kernel's work for arriving packets may be counted on either side.",
+        "Every run has its own process. With every client, loops of calls draw keys, and whether to read or write, from"
+        " the same seeds; patterns and writers go through the set in the same order.",
     ]
     compared = findings(results)
     if compared:
         chance = sum(1 - one.ratio["coverage"] for one in compared if one.ratio["coverage"] >= CONFIDENCE)
         said.append(
-            f"If no two clients differed at all, about {chance:.0f} of the {len(compared)} comparisons would show a"
-            " difference by chance. A small one that is shown once proves little."
+            f"If all clients were equal, about {chance:.0f} of the {len(compared)} comparisons would show a"
+            " difference by chance. A small difference that is shown once proves little."
         )
     failed = [cell["id"] for group in results["groups"] for cell in group["cells"] if cell["errors"]]
     if failed:
-        said.append(f"Operations failed in these cells, and are not counted as records: {'; '.join(failed)}.")
+        said.append(f"Operations failed in these cases, and are not counted as records: {'; '.join(failed)}.")
     if environment["load_before"] > 0.5:
         said.append(
             f"The machine was not idle before the first round: its load average was {environment['load_before']}."
         )
     if not settings["hosts"]:
-        said.append(
-            "The server is the embedded cluster, which is no Aerospike server: it answers faster than one does."
-        )
+        said.append("The server is the embedded cluster, which is not an Aerospike server: it answers faster.")
     elif "conditions" in settings["sections"]:
         said.append("Conditions with a service time or a latency are those of embedded clusters, not of the server.")
     tools = {
@@ -179,13 +177,13 @@ def caveats(results: Results) -> list[str]:
         if "calls_counted_by" in round_
     }
     if tools:
-        slower = " It slows a client down so much that more answers are found at a time." if "strace" in tools else ""
+        slower = " It slows a client down so much that more answers arrive at a time." if "strace" in tools else ""
         said.append(
-            f"System calls were counted by {' and '.join(sorted(tools))} in runs of their own, as the difference"
+            f"System calls were counted by {' and '.join(sorted(tools))} in separate runs, as the difference"
             f" between a short and a longer one.{slower} Waits are voluntary context switches of the whole process."
         )
     if settings["quick"]:
-        said.append("This is the quick study: few cells, short rounds. It finds large differences only.")
+        said.append("This is the quick study: few cases, short rounds. It finds only large differences.")
     return said
 
 

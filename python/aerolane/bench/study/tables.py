@@ -34,9 +34,9 @@ def grouped(value: float) -> str:
 
 
 def worst(found: list[Finding]) -> list[str]:
-    """The table of what goes against us."""
+    """The table of the cases in which Aerolane is worse."""
     if not found:
-        return ["No comparison shows Aerolane behind."]
+        return ["Aerolane is worse in none of the comparisons."]
     lines = head("case", "figure", "ours", "other", "ratio, ours to other (interval)")
     for one in found:
         ours, theirs = one.comparison["ours"], one.comparison["theirs"]
@@ -170,13 +170,13 @@ def where(results: Results) -> list[str]:
 def document(results: Results) -> str:
     """The whole report."""
     found = findings(results)
-    lines = ["# Aerolane beside other clients", "", *(f"{sentence}" for sentence in summary(results)), ""]
+    lines = ["# Aerolane compared with other clients", "", *(f"{sentence}" for sentence in summary(results)), ""]
     lines += head("figure", "better", "no difference shown", "worse", "median of all ratios")
     for name, count, middle in by_figure(results):
         lines.append(
             row((name, count["better"], count["none"], count["worse"], "-" if middle is None else f"{middle:.2f}"))
         )
-    lines += ["", "## What goes against us", "", *worst(against_us(found)), "", "## Where it was measured", ""]
+    lines += ["", "## Where Aerolane is worse", "", *worst(against_us(found)), "", "## Where it was measured", ""]
     lines += [*where(results), "", "## How to read it", "", *(f"* {text}" for text in caveats(results))]
     for section, title in results["sections"].items():
         groups = [one for one in results["groups"] if one["section"] == section]
