@@ -323,7 +323,7 @@ def test_ours_that_did_nothing_comes_first_of_all(tmp_path):
 
 def test_rounds_that_are_too_few_are_said_to_be(tmp_path):
     found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [90.0, 80.0], [100.0] * 2))
-    assert "2 rounds are too few to show any difference" in summary(found)[1]
+    assert "rounds are too few to show any difference" in summary(found)[1]
     # And no figure is quoted of what they do not show.
     assert [middle for _, _, middle in by_figure(found)] == [None] * 4
     assert "| records/s | 0 | 1 | 0 | - |" in tables.document(found)

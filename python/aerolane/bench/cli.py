@@ -21,7 +21,7 @@ from aerolane.bench.workload import FORMS, Workload
 T = TypeVar("T")
 
 DESCRIPTION = """\
-The same workload on Aerolane and on other installed Aerospike clients, each in a process of its own."""
+Runs the same workload on Aerolane and on other installed Aerospike clients, each in its own process."""
 
 EPILOG = """\
 modes
@@ -32,7 +32,7 @@ modes
                                   aerospike-native
   peer-apy-sync, peer-apy-async   aerospike-py
   legacy-sync                     aerospike (the C client)
-  floor-sync, floor-async         no client: the interpreter and this harness alone
+  floor-sync, floor-async         no client: only the interpreter and this harness
 
 examples
   python -m aerolane.bench --mode async,peer-native-async -z 128
@@ -114,7 +114,7 @@ def _name(limit: int) -> Callable[[str], str]:
 
 
 class LatencyAction(argparse.Action):
-    """`--latency` is the network's where it is a time, else how latencies are shown, as in the vendor's harness."""
+    """`--latency` is the network's latency if it is a time; otherwise it says how latencies are shown."""
 
     def __call__(
         self,
@@ -130,7 +130,7 @@ class LatencyAction(argparse.Action):
         try:
             latency.parse(text)
         except ValueError as error:
-            raise argparse.ArgumentError(self, f"{error}; or a time, as 150us, for the network") from None
+            raise argparse.ArgumentError(self, f"{error}; or a time, such as 150us, for the network") from None
         namespace.latency_columns = text
 
 
@@ -153,41 +153,46 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
     group.add_argument(
         "-d", "--duration", type=number(0.1, week, "seconds"), default=10.0, help="measured seconds (10)"
     )
-    group.add_argument("--warmup", type=number(0, week, "seconds"), default=4.0, help="seconds before (4)")
-    group.add_argument("--cooldown", type=number(0, week, "seconds"), default=0.0, help="seconds after, under load (0)")
+    group.add_argument("--warmup", type=number(0, week, "seconds"), default=4.0, help="warm-up seconds (4)")
+    group.add_argument(
+        "--cooldown",
+        type=number(0, week, "seconds"),
+        default=0.0,
+        help="seconds of load afterwards (0)",
+    )
     group.add_argument(
         "-c",
         "--max-ops",
         type=whole(0, 1 << 62),
         default=0,
-        help="end the measured time after about so many records (0: no limit)",
+        help="end the measured time after about this many records (0: no limit)",
     )
     group.add_argument(
         "--rounds",
         type=whole(1, 1000),
         default=1,
-        help="rounds over all modes, every other one in reverse order; percentiles are those of all samples together,"
-        " other figures medians, and --json has each round (1)",
+        help="rounds over all modes, every other one in reverse order; percentiles are those of all samples, other"
+        " figures are medians, and --json has each round (1)",
     )
     group.add_argument(
         "--threads",
         type=whole(1, 10_000),
         default=32,
-        help="threads of the blocking modes; with --rate: most calls in flight (32)",
+        help="threads of the blocking modes; with --rate: maximum of in-flight calls (32)",
     )
     group.add_argument(
         "-z",
         "--async-tasks",
         type=whole(1, 1_000_000),
         default=None,
-        help="tasks of the asynchronous modes, on each loop; with --rate: most calls in flight, arrivals beyond that"
-        " wait, and the wait is part of their latency (32; with --rate 1024)",
+        help="tasks of the asyncio modes, on each loop; with --rate: maximum of in-flight calls. Further calls wait,"
+        " and the wait is part of their latency (32; with --rate 1024)",
     )
     group.add_argument(
         "--pool-loops",
         type=whole(0, 256),
         default=0,
-        help="event loops, in an AsyncPool where the client has one (0: one loop without a pool)",
+        help="event loops, in an AsyncPool if the client has one (0: one loop without a pool)",
     )
     group.add_argument(
         "--loop",
@@ -199,15 +204,15 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
         "--fast-path",
         action=switch,
         default=True,
-        help="a session's get and put, or its builders (fast path)",
+        help="use a session's get and put, or its builders (fast path)",
     )
     group.add_argument("--batch-size", type=whole(1, 100_000), default=1, help="records per call (1)")
     group.add_argument(
         "--current-thread-runtime",
         action="store_true",
-        help="a client of its own for each thread, where there is such a thing",
+        help="create a client for each thread, for clients that can do that",
     )
-    group.add_argument("--touch-bins", action="store_true", help="look at the bins of every record that was read")
+    group.add_argument("--touch-bins", action="store_true", help="access the bins of every record that was read")
     group.add_argument(
         "--as-numpy",
         action="store_true",
@@ -217,22 +222,22 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
         "--rate",
         type=number(0, 1e9, "operations per second"),
         default=0.0,
-        help="open loop: so many calls per second become due on a schedule that does not wait for answers, and latency"
-        " counts from when a call was due (0: closed loop, a worker makes its next call when the last one has ended)",
+        help="open loop: this many calls per second become due on a schedule that does not wait for answers, and"
+        " latency counts from when a call was due (0: closed loop, a worker starts a call when its last one has ended)",
     )
     group.add_argument(
         "--arrivals",
         choices=PROCESSES,
         default="poisson",
-        help="gaps between the arrivals of --rate: random as those of independent callers, or all equal (poisson)",
+        help="gaps between the arrivals of --rate: random like independent callers, or all equal (poisson)",
     )
     group.add_argument(
         "--background-large",
         type=verbatim(BackgroundLarge.parse),
         default=None,
         metavar="TASKS:BYTES",
-        help="extra tasks of the asynchronous modes, on each loop, that read large records all the time (4:900000);"
-        " latencies and ops/s are those of the other tasks, the large reads are shown apart",
+        help="extra tasks of the asyncio modes, on each loop, that keep reading large records (4:900000); latencies and"
+        " ops/s are those of the other tasks, the large reads are shown separately",
     )
     group.add_argument(
         "--busy-loop",
@@ -276,37 +281,40 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
         "--hosts",
         type=checked(hosts),
         default="",
-        help="host:port, separated by commas (an embedded cluster in a process of its own)",
+        help="host:port, separated by commas (default: an embedded cluster in its own process)",
     )
     group.add_argument("--nodes", type=whole(1, 64), default=3, help="nodes of the embedded cluster (3)")
     group.add_argument(
         "--service-time",
         default="",
         metavar="TIMES",
-        help="how long a request occupies its connection at the embedded cluster, by kind: read=80us,write=300us; this"
-        " and the next two are options of python -m aerolane.testing, whose --help describes them",
+        help="how long a request occupies its connection at the embedded cluster, by kind: read=80us,write=300us."
+        " This and the next two are options of python -m aerolane.testing, whose --help describes them",
     )
     group.add_argument(
-        "--in-service", default="", metavar="N", help="most requests that the embedded cluster has in service at a time"
+        "--in-service",
+        default="",
+        metavar="N",
+        help="requests that a node of the embedded cluster works on at once",
     )
     group.add_argument(
         "--latency",
         action=LatencyAction,
         default="",
         metavar="TIME|COLUMNS",
-        help="network latency between clients and the embedded cluster, as 150us; as --latency-columns for its forms",
+        help="network latency between clients and the embedded cluster (150us), or the same as --latency-columns",
     )
     group.add_argument("--tls", action="store_true", help="start the embedded cluster with TLS and connect over TLS")
     group.add_argument("-n", "--namespace", type=_name(31), default="test", help="(test)")
     group.add_argument("-s", "--set", type=_name(63), default="test", help="(test)")
     group.add_argument(
-        "--services-alternate", action=switch, default=False, help="use the alternate addresses that the nodes announce"
+        "--services-alternate", action=switch, default=False, help="use the alternate addresses of the nodes"
     )
     group.add_argument("-U", "--user", default="", help="user name")
     group.add_argument("-P", "--password", default="", help="password (or in AEROSPIKE_PASSWORD)")
     group.add_argument("--auth-mode", choices=("internal", "external", "external_insecure", "pki"), default="internal")
     group.add_argument("--tls-ca-file", default="", help="certificates to trust, PEM; switches TLS on")
-    group.add_argument("--tls-cert-file", default="", help="our certificate, PEM; switches TLS on")
+    group.add_argument("--tls-cert-file", default="", help="the client's certificate, PEM; switches TLS on")
     group.add_argument("--tls-key-file", default="", help="its key, PEM")
     group.add_argument("--tls-name", default="", help="the name in the nodes' certificates; switches TLS on")
 
@@ -315,13 +323,13 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
         "--lat-sample-every",
         type=whole(1, 1 << 31),
         default=None,
-        help="time one call in so many (100; with --rate 1)",
+        help="time one call in this many (100; with --rate 1)",
     )
     group.add_argument(
         "--latency-columns", type=verbatim(latency.parse), default=None, help=f"also show latencies as {latency.FORMS}"
     )
-    group.add_argument("--with-telemetry", action="store_true", help="latencies in the line of each second, too")
-    group.add_argument("--json", action="store_true", help="one JSON object for each mode and line, nothing else")
+    group.add_argument("--with-telemetry", action="store_true", help="also show latencies in the line of each second")
+    group.add_argument("--json", action="store_true", help="print one JSON object per mode and line, and nothing else")
     group.add_argument("-q", "--quiet", action="store_true", help="no line per second")
     group.add_argument("--print-loop", action="store_true", help="show the source of each mode's loop before it runs")
     top.add_argument("--child", choices=("run", "load", "truncate"), help=argparse.SUPPRESS)

@@ -128,7 +128,7 @@ def summary(results: Results) -> list[str]:
         f" better in {count['better']}, and {count['none']} show no difference."
     ]
     if all(one.ratio["coverage"] < CONFIDENCE for one in found):
-        sentences.append(f"{results['settings']['rounds']} rounds are too few to show any difference; it takes 5.")
+        sentences.append("The rounds are too few to show any difference: it takes 5.")
     worse = against_us(found)
     if worse:
         most = worse[0]
