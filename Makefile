@@ -43,22 +43,22 @@ DURATION ?= 5
 WARMUP ?= 2
 
 .PHONY: help
-help: ## this list
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:port), benchmark aerospike-core and Aerolane
+demo: ## build everything, start three embedded nodes (or use HOST=host:port), benchmark aerospike-core and Aerolane
 	$(CARGO) build --release --locked -p aerolane-embedded -p aerolane-bench
 	$(TARGET)/release/aerolane-bench $(if $(HOST),--host $(HOST)) \
 	    --client core-async,aerolane-async,aerolane-local,core-sync,aerolane-sync \
 	    --tasks $(TASKS) --threads $(THREADS) --keys $(KEYS) --duration $(DURATION) --warmup $(WARMUP) --workload RU,50
 
 .PHONY: test
-test: lint docs test-rust test-python test-peers test-packages ## everything that CI runs
+test: lint docs test-rust test-python test-peers test-packages ## run everything that CI runs
 	@echo "make test: all passed. Python tests: $$($(PYTHON) --version), beside other clients; without the GIL: $(WITHOUT_GIL)"
 
 .PHONY: lint
-lint: $(TOOLS)/.ready ## formats and lints
+lint: $(TOOLS)/.ready ## check formats and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	for of in $(FEATURES); do \
@@ -69,12 +69,12 @@ lint: $(TOOLS)/.ready ## formats and lints
 	$(TOOLS)/bin/ruff format --check .
 
 .PHONY: test-rust
-test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cluster, or on AEROSPIKE_HOST=host:port)
+test-rust: ## run the Rust tests (on embedded clusters, or on AEROSPIKE_HOST=host:port)
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked -p aerolane --features metrics,prometheus,serialization --test exporters --test serialization
 
 .PHONY: wheel
-wheel: $(TOOLS)/.ready ## the Python wheels: client, embedded cluster, and the client for a free-threaded Python where one is found
+wheel: $(TOOLS)/.ready ## build the Python wheels: client, embedded cluster, and the client for a free-threaded Python if one is found
 	rm -rf $(WHEELS)
 	$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) --manifest-path crates/embedded/Cargo.toml --out $(WHEELS)
 	$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) --interpreter $(PYTHON) --out $(WHEELS)
@@ -83,7 +83,7 @@ wheel: $(TOOLS)/.ready ## the Python wheels: client, embedded cluster, and the c
 	@ls -sh $(WHEELS)
 
 .PHONY: test-python
-test-python: test-types ## Python tests, with the GIL and (where such a Python is found) without it
+test-python: test-types ## run the Python tests, with the GIL and (if such a Python is found) without it
 	$(TESTS)/bin/python $(PYTEST_OWN)
 ifneq ($(FREE_THREADED),)
 	$(MAKE) --no-print-directory test-python-free-threaded
@@ -99,7 +99,7 @@ test-python-free-threaded: $(TESTS_FT)/.ready
 	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST_OWN)
 
 .PHONY: test-types
-test-types: wheel $(TESTS)/.ready ## the stubs: as the compiled module has them made, mypy and pyright (both strict), and stubtest
+test-types: wheel $(TESTS)/.ready ## check the stubs: generated ones are up to date, mypy and pyright (both strict), stubtest
 	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(TESTS)/bin/python -m mypy
 	$(TESTS)/bin/python -m mypy --strict tests/python/typed_builders.py
@@ -108,7 +108,7 @@ test-types: wheel $(TESTS)/.ready ## the stubs: as the compiled module has them 
 	$(TESTS)/bin/python tests/python/check_stubs.py
 
 .PHONY: test-peers
-test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster and beside ours
+test-peers: wheel $(PEERS)/.ready ## run other Aerospike clients, unmodified, on the embedded cluster, and compare them with ours
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/python tests/python/peers/check_transactions.py --binary $(TARGET)/debug/aerolane-embedded --require
@@ -116,24 +116,24 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
 
 .PHONY: test-packages
-test-packages: wheel ## what would be published: metadata and sizes of the wheels; each crate, packed and built from its package
+test-packages: wheel ## check what would be published: metadata and sizes of the wheels; each crate, built from its package
 	$(TOOLS)/bin/twine check --strict $(WHEELS)/*.whl
 	@large=$$(find $(WHEELS) -name 'aerolane-*.whl' -size +8M); [[ -z $$large ]] || { echo "more than 8 MiB: $$large" >&2; exit 1; }
 	$(MAKE) --no-print-directory publish-check DIRTY=--allow-dirty
 
 .PHONY: test-languages
-test-languages: ## clients of Go, Node and Java on the embedded cluster, where their tools are installed (needs the network)
+test-languages: ## run Go, Node and Java clients on the embedded cluster, if their tools are installed (needs the network)
 	$(CARGO) build --locked --profile $(PROFILE) -p aerolane-embedded
 	tests/languages/run.sh $(TARGET)/$(PROFILE)/aerolane-embedded
 
 .PHONY: deny
-deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
+deny: ## check licences, sources and advisories of all dependencies (needs cargo-deny, and the network)
 	$(CARGO) deny --locked check licenses bans sources
 	$(CARGO) deny --locked check advisories
 
 # Crates that depend on each other are packed and built against each other before anything is sent.
 .PHONY: publish-check publish
-publish-check: ## what `cargo publish` would send: every crate is packed and built from its package
+publish-check: ## check what `cargo publish` would send: every crate is built from its package
 	$(CARGO) publish --workspace --locked --dry-run $(DIRTY)
 
 publish:
@@ -141,17 +141,17 @@ publish:
 
 # The toolchain is rustup's; what it builds lies apart, so that it does not displace what the usual one has built.
 .PHONY: msrv
-msrv: ## everything builds with the oldest Rust that is promised (rust-version in Cargo.toml; needs rustup)
+msrv: ## build everything with the oldest supported Rust (rust-version in Cargo.toml; needs rustup)
 	$(CARGO) +$(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) check --workspace --all-targets --locked --target-dir $(TARGET)/msrv
 
 # SECONDS_EACH=600 make fuzz
 SECONDS_EACH ?= 20
 .PHONY: fuzz
-fuzz: ## a short run of every fuzz target (needs nightly Rust and cargo-fuzz)
+fuzz: ## run every fuzz target briefly (needs nightly Rust and cargo-fuzz)
 	crates/fuzz.sh $(SECONDS_EACH)
 
 .PHONY: bench
-bench: ## criterion microbenchmarks
+bench: ## run the criterion microbenchmarks
 	$(CARGO) bench -p aerolane-bench
 
 # make bench-report [QUICK=1] [HOST=host:port LABEL="Aerospike 8.1, SSD"] [REPORT=folder] [SECTIONS=single,rust]
@@ -177,19 +177,19 @@ bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(PEERS_FT)/.ready) ## compa
 	    $(if $(SECTIONS),--sections $(SECTIONS)) $(if $(SERVERS),--server '$(subst ;,' --server ',$(SERVERS))')
 
 .PHONY: bench-counts
-bench-counts: ## heap allocations and instructions per operation, against the accepted figures
+bench-counts: ## count heap allocations and instructions per operation, and compare with the accepted figures
 	crates/bench/counts.sh
 
 # test-python and test-rust run the examples of its pages. The variable silences an advertisement of the theme.
 .PHONY: docs
-docs: $(DOCS)/.ready ## spelling, and the documentation site in target/site; broken links and missing pages are errors
+docs: $(DOCS)/.ready ## check spelling and build the documentation site in target/site; broken links are errors
 	$(DOCS)/bin/codespell docs examples python crates tests *.md mkdocs.yml Makefile
 	$(DOCS)/bin/python docs/links.py --offline
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir $(abspath $(TARGET))/site
 	@echo $(TARGET)/site/index.html
 
 .PHONY: links
-links: ## every link to another site (needs the network; `make docs` checks those within the project)
+links: ## check links to other sites (needs the network; `make docs` checks those within the project)
 	$(PYTHON) docs/links.py
 
 PIP := --quiet --disable-pip-version-check
