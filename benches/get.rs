@@ -1,4 +1,4 @@
-//! `get` of one integer bin from end to end, through every front door and through aerospike-core, on the embedded
+//! `get` of one integer bin from end to end, with every client type and through aerospike-core, on the embedded
 //! cluster in this process or on the one that `AEROSPIKE_HOST` names.
 
 mod common;
@@ -7,11 +7,11 @@ use common::cluster::{Async, CoreAsync, CoreSync, Door, Local, Sync, Target};
 use criterion::Criterion;
 
 fn time<D: Door>(criterion: &mut Criterion, target: &Target) {
-    let door = D::connect(target, None);
+    let client = D::connect(target, None);
     for callers in [1, 32] {
         let callers_name = if callers == 1 { "1 caller" } else { "32 callers" };
         criterion.bench_function(&format!("get/{}, {callers_name}", D::NAME), |bencher| {
-            bencher.iter_custom(|n| door.gets(target, callers, n));
+            bencher.iter_custom(|n| client.gets(target, callers, n));
         });
     }
 }

@@ -11,9 +11,9 @@ const CONNECTIONS: usize = 4;
 
 fn time<D: Door>(criterion: &mut Criterion, target: &Target) {
     for (connections, name) in [(Some(CONNECTIONS), "4 connections"), (None, "default pool")] {
-        let door = D::connect(target, connections);
+        let client = D::connect(target, connections);
         criterion.bench_function(&format!("pool/{}, 64 callers, {name}", D::NAME), |bencher| {
-            bencher.iter_custom(|n| door.gets(target, CALLERS, n));
+            bencher.iter_custom(|n| client.gets(target, CALLERS, n));
         });
     }
 }

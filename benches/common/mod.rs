@@ -6,7 +6,7 @@ pub(crate) mod cluster;
 
 use std::time::{Duration, Instant};
 
-use aerolane_bench::hot;
+use aerolane_bench::hot_paths;
 use criterion::Criterion;
 
 /// Settings for all benchmarks: short enough to be run often. Criterion's own options still apply.
@@ -20,7 +20,7 @@ pub(crate) fn criterion() -> Criterion {
 
 /// Times one hot path.
 pub(crate) fn time(criterion: &mut Criterion, name: &str) {
-    let path = hot::find(name).unwrap_or_else(|| panic!("there is no hot path `{name}`"));
+    let path = hot_paths::find(name).unwrap_or_else(|| panic!("there is no hot_paths path `{name}`"));
     let mut run = (path.prepare)();
     criterion.bench_function(name, |bencher| {
         bencher.iter_custom(|n| {
@@ -34,7 +34,7 @@ pub(crate) fn time(criterion: &mut Criterion, name: &str) {
 /// Times every hot path of a group.
 pub(crate) fn time_group(group: &str) {
     let mut criterion = criterion();
-    for path in hot::all() {
+    for path in hot_paths::all() {
         if path.group() == group {
             time(&mut criterion, path.name);
         }

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, on_embedded, reading, until, within, writing};
 use crate::common::{Patient, Target, patient_writes, policy};
-use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, ClientPolicy, ErrorKind, Key,
     Phase, Replica, ResultCode, Value, as_bin, operations,
@@ -17,7 +17,7 @@ const REPLICAS: [Replica; 5] =
     [Replica::Master, Replica::Sequence, Replica::MasterProles, Replica::Random, Replica::PreferRack];
 
 /// Runs a scenario on each client, on a cluster of 3 nodes of its own each time.
-fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + Send + 'static) {
+fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &AnyClient) + Send + 'static) {
     if !on_embedded("changes the cluster") {
         return;
     }
@@ -25,8 +25,8 @@ fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + 
     within(360, move || {
         for kind in Kind::ALL {
             let target = Target::embedded(3);
-            let door = Door::open(kind, config.clone(), target.seeds()).unwrap();
-            scenario(&target, &door);
+            let client = AnyClient::open(kind, config.clone(), target.seeds()).unwrap();
+            scenario(&target, &client);
         }
     });
 }
@@ -40,18 +40,18 @@ fn keys_of(target: &Target, node: NodeId, count: usize) -> Vec<Key> {
     (0_i64..).map(|id| target.key(id)).filter(|key| master(target, key) == node).take(count).collect()
 }
 
-fn put(door: &Door, key: &Key, n: i64) {
-    door.put(&writing(60_000, 0), key, &[as_bin!("n", n)]).unwrap();
+fn put(client: &AnyClient, key: &Key, n: i64) {
+    client.put(&writing(60_000, 0), key, &[as_bin!("n", n)]).unwrap();
 }
 
-fn put_all(door: &Door, keys: &[Key], n: i64) {
+fn put_all(client: &AnyClient, keys: &[Key], n: i64) {
     for key in keys {
-        put(door, key, n);
+        put(client, key, n);
     }
 }
 
-fn get(door: &Door, key: &Key) -> i64 {
-    match door.get(&reading(60_000, 5), key, Bins::All).unwrap().bins["n"] {
+fn get(client: &AnyClient, key: &Key) -> i64 {
+    match client.get(&reading(60_000, 5), key, Bins::All).unwrap().bins["n"] {
         Value::Int(n) => n,
         ref other => panic!("{other:?}"),
     }
@@ -59,10 +59,10 @@ fn get(door: &Door, key: &Key) -> i64 {
 
 #[test]
 fn a_node_that_dies_with_requests_in_flight() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, client| {
         let node = target.faults().nodes()[1].id;
         let keys = keys_of(target, node, 12);
-        put_all(door, &keys, 1);
+        put_all(client, &keys, 1);
         // Executed or not: the answers never come.
         for kind in [RequestKind::Read, RequestKind::Write] {
             let stall = FaultRule::new(FaultAction::AnswerDelay(Duration::from_secs(600))).on(kind);
@@ -70,19 +70,19 @@ fn a_node_that_dies_with_requests_in_flight() {
         }
         let threads: Vec<_> = (0..12)
             .map(|id| {
-                let (door, key) = (door.clone(), keys[id].clone());
+                let (client, key) = (client.clone(), keys[id].clone());
                 std::thread::spawn(move || match id % 3 {
                     // No time limit: only the loss of the connection can end the wait.
-                    0 => door.put(&writing(0, 0), &key, &[as_bin!("n", 2)]).map(|()| 2),
-                    1 => door.put(&writing(60_000, 5), &key, &[as_bin!("n", 2)]).map(|()| 2),
-                    _ => door.get(&reading(60_000, 5), &key, Bins::All).map(|record| match record.bins["n"] {
+                    0 => client.put(&writing(0, 0), &key, &[as_bin!("n", 2)]).map(|()| 2),
+                    1 => client.put(&writing(60_000, 5), &key, &[as_bin!("n", 2)]).map(|()| 2),
+                    _ => client.get(&reading(60_000, 5), &key, Bins::All).map(|record| match record.bins["n"] {
                         Value::Int(n) => n,
                         ref other => panic!("{other:?}"),
                     }),
                 })
             })
             .collect();
-        until("all are under way", || door.stats().total.in_flight == 12);
+        until("all are under way", || client.stats().total.in_flight == 12);
         std::thread::sleep(Duration::from_millis(200));
         target.faults().stop_node(node).unwrap();
         for (id, thread) in threads.into_iter().enumerate() {
@@ -100,21 +100,21 @@ fn a_node_that_dies_with_requests_in_flight() {
         }
         // And life goes on.
         for key in &keys {
-            put(door, key, 7);
-            assert_eq!(get(door, key), 7);
+            put(client, key, 7);
+            assert_eq!(get(client, key), 7);
         }
-        let total = door.stats().total;
-        assert_eq!((total.in_flight, total.queued), (0, 0), "{}", door.stats());
+        let total = client.stats().total;
+        assert_eq!((total.in_flight, total.queued), (0, 0), "{}", client.stats());
     });
 }
 
 #[test]
 fn after_the_loss_of_a_node_every_replica_policy_finds_the_record() {
     let racks = ClientPolicy { rack_ids: Some(vec![0]), ..policy() };
-    on_each(racks, |target, door| {
+    on_each(racks, |target, client| {
         let keys: Vec<_> = (0..30_i64).map(|id| target.key(id)).collect();
         for (n, key) in keys.iter().enumerate() {
-            put(door, key, n as i64);
+            put(client, key, n as i64);
         }
         for (round, node) in target.faults().nodes().iter().enumerate() {
             target.faults().stop_node(node.id).unwrap();
@@ -122,18 +122,18 @@ fn after_the_loss_of_a_node_every_replica_policy_finds_the_record() {
                 for (n, key) in keys.iter().enumerate() {
                     let mut read = reading(60_000, 2);
                     read.base_policy.replica = replica;
-                    let record = door.get(&read, key, Bins::All);
+                    let record = client.get(&read, key, Bins::All);
                     let record = record.unwrap_or_else(|error| panic!("{replica:?}, round {round}: {error}"));
                     assert_eq!(record.bins["n"], Value::Int(n as i64), "{replica:?}");
                 }
                 let mut write = writing(60_000, 2);
                 write.base_policy.replica = replica;
-                door.put(&write, &keys[round], &[as_bin!("n", round as i64)]).unwrap();
+                client.put(&write, &keys[round], &[as_bin!("n", round as i64)]).unwrap();
                 let mut batch = BatchPolicy::patient();
                 (batch.base_policy.total_timeout, batch.base_policy.max_retries) = (60_000, 5);
                 batch.base_policy.replica = replica;
                 let row = |key: &Key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
-                let (rows, result) = door.batch(&batch, keys.iter().map(row).collect());
+                let (rows, result) = client.batch(&batch, keys.iter().map(row).collect());
                 result.unwrap_or_else(|error| panic!("{replica:?}, round {round}: {error}"));
                 for (n, row) in rows.iter().enumerate() {
                     assert_eq!(row.record().unwrap().bins["n"], Value::Int(n as i64), "{replica:?}");
@@ -141,14 +141,14 @@ fn after_the_loss_of_a_node_every_replica_policy_finds_the_record() {
             }
             target.faults().start_node(node.id).unwrap();
             // The next one goes only when this one is back for the client, too: two lost nodes lose records.
-            until("the node is back", || door.stats().nodes.iter().filter(|node| node.active).count() == 3);
+            until("the node is back", || client.stats().nodes.iter().filter(|node| node.active).count() == 3);
         }
     });
 }
 
 #[test]
 fn traffic_goes_on_while_nodes_stop_start_and_join() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, client| {
         let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for thread in 0..6_i64 {
@@ -163,8 +163,8 @@ fn traffic_goes_on_while_nodes_stop_start_and_join() {
                             let key = target.key(thread * 1000 + id);
                             *last += 1;
                             let number = *last;
-                            door.put(&write, &key, &[as_bin!("n", number), as_bin!("thread", thread)]).unwrap();
-                            let record = door.get(&read, &key, Bins::All).unwrap();
+                            client.put(&write, &key, &[as_bin!("n", number), as_bin!("thread", thread)]).unwrap();
+                            let record = client.get(&read, &key, Bins::All).unwrap();
                             assert_eq!(record.bins["n"], Value::Int(number));
                             assert_eq!(record.bins["thread"], Value::Int(thread));
                             done.fetch_add(1, Ordering::Relaxed);
@@ -186,7 +186,7 @@ fn traffic_goes_on_while_nodes_stop_start_and_join() {
                     cluster.stop_node(node.id).unwrap();
                     go_on();
                     cluster.start_node(node.id).unwrap();
-                    until("it is back", || door.stats().nodes.iter().filter(|node| node.active).count() == 4);
+                    until("it is back", || client.stats().nodes.iter().filter(|node| node.active).count() == 4);
                     go_on();
                 }
                 let nodes = cluster.nodes();
@@ -203,7 +203,7 @@ fn traffic_goes_on_while_nodes_stop_start_and_join() {
             run.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         });
         until("nothing in flight", || {
-            let total = door.stats().total;
+            let total = client.stats().total;
             (total.in_flight, total.queued, total.orphans) == (0, 0, 0)
         });
     });
@@ -213,9 +213,9 @@ fn traffic_goes_on_while_nodes_stop_start_and_join() {
 fn partitions_that_move_are_followed_without_waiting_for_the_tend() {
     // So slow a tend that it cannot be what helps.
     let slow = ClientPolicy { tend_interval: 600_000, ..ClientPolicy::default() };
-    on_each(slow, |target, door| {
+    on_each(slow, |target, client| {
         let keys: Vec<_> = (0..20_i64).map(|id| target.key(id)).collect();
-        put_all(door, &keys, 1);
+        put_all(client, &keys, 1);
         target.faults().set_fault(None, &FaultRule::new(FaultAction::RejectUnowned)).unwrap();
         let nodes = target.faults().nodes();
         for key in &keys {
@@ -229,8 +229,8 @@ fn partitions_that_move_are_followed_without_waiting_for_the_tend() {
             let mut write = writing(60_000, 1_000);
             write.base_policy.sleep_between_retries = 20;
             write.base_policy.replica = Replica::Master;
-            door.put(&write, key, &[as_bin!("n", 2)]).unwrap();
-            assert_eq!(get(door, key), 2);
+            client.put(&write, key, &[as_bin!("n", 2)]).unwrap();
+            assert_eq!(get(client, key), 2);
         }
         assert!(start.elapsed() < Duration::from_secs(100), "{:?}", start.elapsed());
     });
@@ -239,7 +239,7 @@ fn partitions_that_move_are_followed_without_waiting_for_the_tend() {
 #[test]
 fn a_tend_that_fails_for_a_while_stops_nothing() {
     let quick = ClientPolicy { timeout: 300, ..policy() };
-    on_each(quick, |target, door| {
+    on_each(quick, |target, client| {
         let keys: Vec<_> = (0..20_i64).map(|id| target.key(id)).collect();
         let rule = |action| FaultRule::new(action).on(RequestKind::Info);
         for (round, action) in [FaultAction::DropBefore, FaultAction::Stall].into_iter().enumerate() {
@@ -248,20 +248,20 @@ fn a_tend_that_fails_for_a_while_stops_nothing() {
             // Some tends and more.
             while start.elapsed() < Duration::from_millis(1500) {
                 for (n, key) in keys.iter().enumerate() {
-                    put(door, key, n as i64);
-                    assert_eq!(get(door, key), n as i64);
+                    put(client, key, n as i64);
+                    assert_eq!(get(client, key), n as i64);
                 }
             }
             target.faults().clear_faults();
             // It recovers: a new node is found and used.
             let new = target.faults().add_node().unwrap();
             until("the new node is found", || {
-                door.stats().nodes.iter().filter(|node| node.active).count() == 4 + round
+                client.stats().nodes.iter().filter(|node| node.active).count() == 4 + round
             });
             until("and used", || {
-                put_all(door, &keys, 0);
+                put_all(client, &keys, 0);
                 let any = (0..1000_i64).map(|id| target.key(id)).find(|key| master(target, key) == new.id);
-                put(door, &any.unwrap(), 0);
+                put(client, &any.unwrap(), 0);
                 target.faults().stats(new.id).unwrap().records > 0
             });
         }
@@ -270,32 +270,32 @@ fn a_tend_that_fails_for_a_while_stops_nothing() {
 
 #[test]
 fn with_no_node_left_calls_end_in_time_and_begin_again_when_one_is_back() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, client| {
         let key = target.key("alone");
-        put(door, &key, 1);
+        put(client, &key, 1);
         let ids: Vec<_> = target.faults().nodes().iter().map(|node| node.id).collect();
         target.faults().stop_nodes(&ids).unwrap();
         let start = Instant::now();
         for _ in 0..3 {
-            let error = door.get(&reading(300, 1000), &key, Bins::All).unwrap_err();
+            let error = client.get(&reading(300, 1000), &key, Bins::All).unwrap_err();
             assert!(!error.in_doubt() && error.elapsed().is_some(), "{error:?}");
         }
         // Without a limit it ends, too: what cannot be sent is not tried for ever.
-        let error = door.put(&writing(0, 2), &key, &[as_bin!("n", 2)]).unwrap_err();
+        let error = client.put(&writing(0, 2), &key, &[as_bin!("n", 2)]).unwrap_err();
         assert!(error.attempts() >= 1, "{error:?}");
         assert!(start.elapsed() < Duration::from_secs(100), "{:?}", start.elapsed());
         let patient = {
-            let (door, key) = (door.clone(), key.clone());
+            let (client, key) = (client.clone(), key.clone());
             let mut write = writing(60_000, 100_000);
             write.base_policy.sleep_between_retries = 20;
-            std::thread::spawn(move || door.put(&write, &key, &[as_bin!("n", 3)]))
+            std::thread::spawn(move || client.put(&write, &key, &[as_bin!("n", 3)]))
         };
         std::thread::sleep(Duration::from_millis(500));
         for id in ids {
             target.faults().start_node(id).unwrap();
         }
         patient.join().unwrap().unwrap();
-        assert_eq!(get(door, &key), 3);
+        assert_eq!(get(client, &key), 3);
     });
 }
 
@@ -310,7 +310,7 @@ fn a_batch_write_that_was_sent_and_has_no_node_left_is_in_doubt() {
             Kind::ALL.into_iter().flat_map(|kind| [(kind, false, 5), (kind, true, 5), (kind, true, 1)])
         {
             let cluster = EmbeddedCluster::builder().nodes(2).replication_factor(1).start().unwrap();
-            let door = Door::open(kind, policy(), &cluster.seeds()).unwrap();
+            let client = AnyClient::open(kind, policy(), &cluster.seeds()).unwrap();
             let node = cluster.nodes()[0].id;
             let owned = |key: &Key| cluster.master(aerolane_wire::digest::partition_id(&key.digest())) == Some(node);
             let keys = (0_i64..).map(|id| Key::new("test", "s", Value::Int(id)).unwrap()).filter(owned);
@@ -330,12 +330,12 @@ fn a_batch_write_that_was_sent_and_has_no_node_left_is_in_doubt() {
             policy.base_policy.max_retries = 1000;
             policy.base_policy.socket_timeout = if lost { 60_000 } else { 500 };
             let batch = {
-                let door = door.clone();
-                std::thread::spawn(move || door.batch(&policy, rows))
+                let client = client.clone();
+                std::thread::spawn(move || client.batch(&policy, rows))
             };
             until("the writes are carried out", || cluster.record_count("test") == Some(keys.len() as u64));
             if !lost {
-                until("their answers are overdue", || door.stats().total.timeouts > 0);
+                until("their answers are overdue", || client.stats().total.timeouts > 0);
             }
             cluster.hold_partitions(true);
             cluster.stop_node(node).unwrap();
@@ -351,7 +351,7 @@ fn a_batch_write_that_was_sent_and_has_no_node_left_is_in_doubt() {
             let error = result.unwrap_err();
             assert!(error.in_doubt() && matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
             // What was never sent is not in doubt.
-            let (rows, result) = door.batch(&patient_writes(), keys.iter().map(write).collect());
+            let (rows, result) = client.batch(&patient_writes(), keys.iter().map(write).collect());
             assert!(!result.unwrap_err().in_doubt() && !rows.iter().any(BatchOperation::in_doubt), "{rows:?}");
         }
     });

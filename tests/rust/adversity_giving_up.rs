@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use crate::any_client::{on_embedded, reading, until, within, writing};
 use crate::common::{Patient, Target, policy};
-use crate::door::{on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, Bins, Client, ClientConfig, LaneRuntime, LaneTask, LaneTaskError,
     PoolSizing, Value, WhenFull, as_bin,

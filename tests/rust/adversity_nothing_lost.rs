@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::adversity_ledger::{Counter, End, Ledger};
+use crate::any_client::{until, within};
 use crate::common::{Patient, Target, policy};
-use crate::door::{until, within};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin, Bins, Client, ClientConfig, Error, ErrorKind,
     Key, LaneRuntime, LocalClient, Operation, PoolSizing, ReadPolicy, Record, Replica, ResultCode, SyncClient, Value,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, on_embedded, reading, until, within, writing};
 use crate::common::{Target, policy};
-use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, Bins, Client, ClientConfig, ClientPolicy, ClientResultCode, Error,
     ErrorKind, Key, LaneRuntime, Phase, ReadPolicy, SyncClient, WritePolicy, as_bin,
@@ -30,7 +30,7 @@ fn start(target: &Target) {
 }
 
 /// Runs a scenario on each client, on a cluster of so many nodes each time.
-fn on_each(nodes: usize, config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + Send + 'static) {
+fn on_each(nodes: usize, config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &AnyClient) + Send + 'static) {
     if !on_embedded(STOPS) {
         return;
     }
@@ -38,8 +38,8 @@ fn on_each(nodes: usize, config: impl Into<ClientConfig>, scenario: impl Fn(&Tar
     within(300, move || {
         for kind in Kind::ALL {
             let target = Target::embedded(nodes);
-            let door = Door::open(kind, config.clone(), target.seeds()).unwrap();
-            scenario(&target, &door);
+            let any_client = AnyClient::open(kind, config.clone(), target.seeds()).unwrap();
+            scenario(&target, &any_client);
         }
     });
 }
@@ -57,13 +57,13 @@ fn is_outage(error: &Error) {
 
 #[test]
 fn calls_wait_for_the_node_and_then_say_why() {
-    on_each(1, policy(), |target, door| {
+    on_each(1, policy(), |target, any_client| {
         let key = target.key("down");
-        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
+        any_client.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
         stop(target);
         for retries in [0, 2, 1000] {
             let begun = Instant::now();
-            let error = door.get(&reading(400, retries), &key, Bins::All).unwrap_err();
+            let error = any_client.get(&reading(400, retries), &key, Bins::All).unwrap_err();
             if retries == 0 {
                 // It may have met the dead connection, and ends with its loss then.
                 assert!(matches!(error.kind(), ErrorKind::Connection), "{error:?}");
@@ -75,24 +75,24 @@ fn calls_wait_for_the_node_and_then_say_why() {
             assert!((1..40).contains(&error.attempts()), "{error:?}");
         }
         let begun = Instant::now();
-        is_outage(&door.put(&writing(400, 0), &key, &[as_bin!("n", 2)]).unwrap_err());
+        is_outage(&any_client.put(&writing(400, 0), &key, &[as_bin!("n", 2)]).unwrap_err());
         assert!(begun.elapsed() >= Duration::from_millis(400), "{:?}", begun.elapsed());
         let row = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
         let mut batch = BatchPolicy::default();
         (batch.base_policy.total_timeout, batch.base_policy.max_retries) = (400, 2);
-        let (rows, result) = door.batch(&batch, vec![row.clone(), row]);
+        let (rows, result) = any_client.batch(&batch, vec![row.clone(), row]);
         is_outage(&result.unwrap_err());
         assert!(rows.iter().all(|row| row.record().is_none() && !row.batch_record().in_doubt()), "{rows:?}");
 
         // One that has the time finds the node when it is back.
         let waiting = {
-            let (door, key) = (door.clone(), key.clone());
-            std::thread::spawn(move || door.put(&writing(60_000, 0), &key, &[as_bin!("n", 3)]))
+            let (any_client, key) = (any_client.clone(), key.clone());
+            std::thread::spawn(move || any_client.put(&writing(60_000, 0), &key, &[as_bin!("n", 3)]))
         };
         std::thread::sleep(Duration::from_millis(300));
         start(target);
         waiting.join().unwrap().unwrap();
-        let stats = door.stats();
+        let stats = any_client.stats();
         assert!(stats.nodes.iter().all(|node| !node.breaker_open), "{stats}");
     });
 }
@@ -100,21 +100,21 @@ fn calls_wait_for_the_node_and_then_say_why() {
 #[test]
 fn reads_go_to_the_other_replica_at_once() {
     // So slow a tend that it cannot be what helps.
-    on_each(3, ClientPolicy { tend_interval: 600_000, ..policy() }, |target, door| {
+    on_each(3, ClientPolicy { tend_interval: 600_000, ..policy() }, |target, any_client| {
         let node = target.faults().nodes()[0].id;
         let master = |key: &Key| target.faults().master(aerolane_wire::digest::partition_id(&key.digest()));
         let keys: Vec<_> =
             (0_i64..).map(|id| target.key(id)).filter(|key| master(key) == Some(node)).take(50).collect();
         for key in &keys {
-            door.put(&writing(60_000, 0), key, &[as_bin!("n", 1)]).unwrap();
+            any_client.put(&writing(60_000, 0), key, &[as_bin!("n", 1)]).unwrap();
         }
         target.faults().stop_node(node).unwrap();
         // The first finds out.
-        door.get(&reading(60_000, 5), &keys[0], Bins::All).unwrap();
+        any_client.get(&reading(60_000, 5), &keys[0], Bins::All).unwrap();
         let begun = Instant::now();
         for _ in 0..4 {
             for key in &keys {
-                door.get(&reading(60_000, 0), key, Bins::All).unwrap();
+                any_client.get(&reading(60_000, 0), key, Bins::All).unwrap();
             }
         }
         // 200 reads: if each waited for the node that is down, they would take more than half a minute.
@@ -124,18 +124,18 @@ fn reads_go_to_the_other_replica_at_once() {
 
 #[test]
 fn what_is_no_answer_is_a_bad_response() {
-    on_each(1, ClientPolicy { max_error_rate: 0, ..policy() }, |target, door| {
+    on_each(1, ClientPolicy { max_error_rate: 0, ..policy() }, |target, any_client| {
         let key = target.key("garbage");
-        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
+        any_client.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
         for garbage in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 64], &[2, 9, 0, 0, 0, 0, 0, 22, 22]] {
             let rule = FaultRule::new(FaultAction::Garbage(garbage.to_vec()));
             target.faults().set_fault(None, &rule.on(RequestKind::Read).on(RequestKind::Write)).unwrap();
             for retries in [0, 2] {
-                let error = door.get(&reading(20_000, retries), &key, Bins::All).unwrap_err();
+                let error = any_client.get(&reading(20_000, retries), &key, Bins::All).unwrap_err();
                 assert!(matches!(error.kind(), ErrorKind::BadResponse), "{error:?}");
                 assert!(error.base_message().contains("the answer is malformed") && !error.in_doubt(), "{error:?}");
             }
-            let error = door.put(&writing(20_000, 0), &key, &[as_bin!("n", 2)]).unwrap_err();
+            let error = any_client.put(&writing(20_000, 0), &key, &[as_bin!("n", 2)]).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::BadResponse) && error.in_doubt(), "{error:?}");
             target.faults().clear_faults();
         }
@@ -317,15 +317,15 @@ fn the_cluster_stops_and_comes_back_under_many_callers() {
 
 #[test]
 fn policies_without_a_limit_end_too() {
-    on_each(1, policy(), |target, door| {
+    on_each(1, policy(), |target, any_client| {
         let key = target.key("endless");
-        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
+        any_client.put(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
         stop(target);
         let (read, write): (ReadPolicy, WritePolicy) = (reading(0, 2), writing(0, 0));
         let begun = Instant::now();
         let outcomes = std::thread::scope(|scope| {
-            let reads = scope.spawn(|| door.get(&read, &key, Bins::All).map(drop));
-            let writes = scope.spawn(|| door.put(&write, &key, &[as_bin!("n", 2)]));
+            let reads = scope.spawn(|| any_client.get(&read, &key, Bins::All).map(drop));
+            let writes = scope.spawn(|| any_client.put(&write, &key, &[as_bin!("n", 2)]));
             [reads.join().unwrap(), writes.join().unwrap()]
         });
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());

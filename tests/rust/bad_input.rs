@@ -5,8 +5,8 @@ use std::net::{TcpListener, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, on_embedded, reading, until, within, writing};
 use crate::common::{Patient, Target, patient_writes, policy};
-use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientConfig, ClientPolicy,
     Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, Value, WritePolicy, as_bin,
@@ -16,28 +16,28 @@ use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 
 /// The error that opening a client gives.
 fn refused(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Error {
-    match Door::open(kind, config, seeds) {
+    match AnyClient::open(kind, config, seeds) {
         Ok(_) => panic!("{kind:?} connected to {seeds}"),
         Err(error) => error,
     }
 }
 
 /// Every call that sends one request, for one key.
-fn all_calls(door: &Door, key: &Key) -> Vec<(&'static str, Error)> {
+fn all_calls(any_client: &AnyClient, key: &Key) -> Vec<(&'static str, Error)> {
     let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
     let bins = [as_bin!("n", 1)];
     let row = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
     vec![
-        ("get", door.get(&read, key, Bins::All).map(drop).expect_err("get")),
-        ("get header", door.get(&read, key, Bins::None).map(drop).expect_err("get header")),
-        ("exists", door.exists(&read, key).map(drop).expect_err("exists")),
-        ("put", door.put(&write, key, &bins).expect_err("put")),
-        ("add", door.add(&write, key, &bins).expect_err("add")),
-        ("append", door.append(&write, key, &[as_bin!("s", "x")]).expect_err("append")),
-        ("touch", door.touch(&write, key).expect_err("touch")),
-        ("delete", door.delete(&write, key).map(drop).expect_err("delete")),
-        ("operate", door.operate(&write, key, &[operations::get_bin("n")]).map(drop).expect_err("operate")),
-        ("batch", door.batch(&BatchPolicy::patient(), vec![row]).1.expect_err("batch")),
+        ("get", any_client.get(&read, key, Bins::All).map(drop).expect_err("get")),
+        ("get header", any_client.get(&read, key, Bins::None).map(drop).expect_err("get header")),
+        ("exists", any_client.exists(&read, key).map(drop).expect_err("exists")),
+        ("put", any_client.put(&write, key, &bins).expect_err("put")),
+        ("add", any_client.add(&write, key, &bins).expect_err("add")),
+        ("append", any_client.append(&write, key, &[as_bin!("s", "x")]).expect_err("append")),
+        ("touch", any_client.touch(&write, key).expect_err("touch")),
+        ("delete", any_client.delete(&write, key).map(drop).expect_err("delete")),
+        ("operate", any_client.operate(&write, key, &[operations::get_bin("n")]).map(drop).expect_err("operate")),
+        ("batch", any_client.batch(&BatchPolicy::patient(), vec![row]).1.expect_err("batch")),
     ]
 }
 
@@ -86,8 +86,8 @@ fn one_good_seed_among_bad_ones_is_enough() {
         // A name server may be silent.
         let quick = ClientPolicy { connect_timeout: 5000, ..policy() };
         for kind in Kind::ALL {
-            let door = Door::open(kind, quick.clone(), &seeds).unwrap();
-            door.put(&WritePolicy::patient(), &target.key("seeds"), &[as_bin!("n", 1)]).unwrap();
+            let any_client = AnyClient::open(kind, quick.clone(), &seeds).unwrap();
+            any_client.put(&WritePolicy::patient(), &target.key("seeds"), &[as_bin!("n", 1)]).unwrap();
         }
     });
 }
@@ -158,8 +158,8 @@ fn an_unknown_namespace_is_named_with_those_that_exist() {
         let target = Target::start();
         let key = Key::new("no-such-ns", "s", Value::Int(1)).unwrap();
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
-            for (call, error) in all_calls(&door, &key) {
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+            for (call, error) in all_calls(&any_client, &key) {
                 assert!(matches!(error.kind(), ErrorKind::InvalidNamespace), "{kind:?} {call}: {error:?}");
                 let text = error.to_string();
                 assert!(text.contains("no-such-ns") && text.contains(target.namespace()), "{call}: {text}");
@@ -167,9 +167,9 @@ fn an_unknown_namespace_is_named_with_those_that_exist() {
             }
             // In a batch it costs only its own row.
             let good = target.key("good");
-            door.put(&WritePolicy::patient(), &good, &[as_bin!("n", 1)]).unwrap();
+            any_client.put(&WritePolicy::patient(), &good, &[as_bin!("n", 1)]).unwrap();
             let read = |key: &Key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
-            let (rows, _) = door.batch(&BatchPolicy::patient(), vec![read(&key), read(&good)]);
+            let (rows, _) = any_client.batch(&BatchPolicy::patient(), vec![read(&key), read(&good)]);
             assert!(rows[0].record().is_none() && rows[0].error().is_some(), "{:?}", rows[0]);
             assert_eq!(rows[1].record().unwrap().bins["n"], Value::Int(1));
         }
@@ -182,21 +182,21 @@ fn names_that_are_too_long_are_refused_before_sending() {
         let target = Target::start();
         let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
-            let requests = door.stats().total.requests;
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+            let requests = any_client.stats().total.requests;
             let invalid = |what: &str, word: &str, error: &Error| {
                 assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{kind:?} {what}: {error:?}");
                 assert!(error.to_string().contains(word), "{kind:?} {what}: {error}");
                 assert!(!error.in_doubt() && error.phase() == Phase::Queued, "{kind:?} {what}: {error:?}");
             };
             let set = Key::new(target.namespace(), "s".repeat(64).as_str(), Value::Int(1)).unwrap();
-            for (call, error) in all_calls(&door, &set) {
+            for (call, error) in all_calls(&any_client, &set) {
                 invalid(call, "63", &error);
             }
             // No cluster has such a namespace, so that may be what is said.
             for namespace in ["", &"n".repeat(32), &"n".repeat(100_000)] {
                 let key = Key::new(namespace, "s", Value::Int(1)).unwrap();
-                for (call, error) in all_calls(&door, &key) {
+                for (call, error) in all_calls(&any_client, &key) {
                     let kind = error.kind();
                     let fits = matches!(kind, ErrorKind::InvalidArgument | ErrorKind::InvalidNamespace);
                     assert!(fits && !error.in_doubt(), "{call}: {error:?}");
@@ -204,23 +204,23 @@ fn names_that_are_too_long_are_refused_before_sending() {
             }
             let (key, name) = (target.key("names"), "b".repeat(16));
             let bins = [as_bin!(name.as_str(), 1)];
-            invalid("put", "15", &door.put(&write, &key, &bins).unwrap_err());
-            invalid("add", "15", &door.add(&write, &key, &bins).unwrap_err());
+            invalid("put", "15", &any_client.put(&write, &key, &bins).unwrap_err());
+            invalid("add", "15", &any_client.add(&write, &key, &bins).unwrap_err());
             let bins = [as_bin!("good", 1), as_bin!(&"é".repeat(8), "x")];
-            invalid("append", "15", &door.append(&write, &key, &bins).unwrap_err());
+            invalid("append", "15", &any_client.append(&write, &key, &bins).unwrap_err());
             let names = Bins::from(["good", name.as_str()]);
-            invalid("get", "15", &door.get(&read, &key, names.clone()).unwrap_err());
+            invalid("get", "15", &any_client.get(&read, &key, names.clone()).unwrap_err());
             let operations = [operations::get_bin("good"), operations::get_bin(&name)];
-            invalid("operate", "15", &door.operate(&write, &key, &operations).unwrap_err());
+            invalid("operate", "15", &any_client.operate(&write, &key, &operations).unwrap_err());
             let row = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), names);
-            invalid("batch", "15", &door.batch(&BatchPolicy::patient(), vec![row]).1.unwrap_err());
-            assert_eq!(door.stats().total.requests, requests, "nothing was sent");
+            invalid("batch", "15", &any_client.batch(&BatchPolicy::patient(), vec![row]).1.unwrap_err());
+            assert_eq!(any_client.stats().total.requests, requests, "nothing was sent");
 
             // The longest names that are allowed work.
             let longest = Key::new(target.namespace(), &*format!("{:0>63}", target.set()), Value::Int(1)).unwrap();
             let name = "b".repeat(15);
-            door.put(&write, &longest, &[as_bin!(name.as_str(), 7)]).unwrap();
-            assert_eq!(door.get(&read, &longest, Bins::All).unwrap().bins[name.as_str()], Value::Int(7));
+            any_client.put(&write, &longest, &[as_bin!(name.as_str(), 7)]).unwrap();
+            assert_eq!(any_client.get(&read, &longest, Bins::All).unwrap().bins[name.as_str()], Value::Int(7));
         }
     });
 }
@@ -231,20 +231,20 @@ fn empty_requests_are_refused() {
         let target = Target::start();
         let (key, write) = (target.key("empty"), WritePolicy::patient());
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let errors = [
-                door.put(&write, &key, &[]).unwrap_err(),
-                door.add(&write, &key, &[]).unwrap_err(),
-                door.operate(&write, &key, &[]).unwrap_err(),
+                any_client.put(&write, &key, &[]).unwrap_err(),
+                any_client.add(&write, &key, &[]).unwrap_err(),
+                any_client.operate(&write, &key, &[]).unwrap_err(),
             ];
             for error in errors {
                 assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{kind:?}: {error:?}");
             }
             let bins: Vec<_> = (0..65_536).map(|n| as_bin!(format!("b{n}").as_str(), n)).collect();
-            let error = door.put(&write, &key, &bins).unwrap_err();
+            let error = any_client.put(&write, &key, &bins).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{kind:?}: {error:?}");
             // Nothing to do is done at once.
-            door.batch(&BatchPolicy::patient(), Vec::new()).1.unwrap();
+            any_client.batch(&BatchPolicy::patient(), Vec::new()).1.unwrap();
         }
     });
 }
@@ -255,10 +255,10 @@ fn a_record_that_is_too_large_is_refused_and_changes_nothing() {
         let target = Target::start();
         let (key, patient) = (target.key("large"), writing(30_000, 0));
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
-            door.put(&patient, &key, &[as_bin!("s", "small")]).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+            any_client.put(&patient, &key, &[as_bin!("s", "small")]).unwrap();
             for size in [9 << 20, 1100 << 10] {
-                let error = door.put(&patient, &key, &[as_bin!("s", "x".repeat(size))]).unwrap_err();
+                let error = any_client.put(&patient, &key, &[as_bin!("s", "x".repeat(size))]).unwrap_err();
                 assert_eq!(error.server_result_code(), Some(ResultCode::RecordTooBig), "{kind:?} {size}: {error:?}");
                 assert!(!error.in_doubt() && error.attempts() == 1 && error.node().is_some(), "{error:?}");
                 assert!(error.to_string().contains("max-record-size"), "{error}");
@@ -272,12 +272,12 @@ fn a_record_that_is_too_large_is_refused_and_changes_nothing() {
             let mut policy = patient_writes();
             policy.base_policy.total_timeout = 30_000;
             let rows = vec![put(&key, "x".repeat(1100 << 10)), put(&other, "y".into())];
-            let (rows, _) = door.batch(&policy, rows);
+            let (rows, _) = any_client.batch(&policy, rows);
             assert_eq!(rows[0].result_code(), Some(ResultCode::RecordTooBig), "{kind:?}: {:?}", rows[0].error());
             assert!(rows[1].error().is_none(), "{:?}", rows[1]);
             let read = reading(30_000, 2);
-            assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins["s"], Value::from("small"));
-            assert_eq!(door.get(&read, &other, Bins::All).unwrap().bins["s"], Value::from("y"));
+            assert_eq!(any_client.get(&read, &key, Bins::All).unwrap().bins["s"], Value::from("small"));
+            assert_eq!(any_client.get(&read, &other, Bins::All).unwrap().bins["s"], Value::from("y"));
         }
     });
 }
@@ -288,18 +288,18 @@ fn a_request_beyond_the_protocol_is_refused_without_being_sent() {
         let target = Target::start();
         let key = target.key(1);
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
-            let before = door.stats().total;
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+            let before = any_client.stats().total;
             let bin = as_bin!("s", "x".repeat(aerolane_wire::proto::MAX_BODY_SIZE));
-            let error = door.put(&WritePolicy::patient(), &key, std::slice::from_ref(&bin)).unwrap_err();
+            let error = any_client.put(&WritePolicy::patient(), &key, std::slice::from_ref(&bin)).unwrap_err();
             let row = BatchOperation::write(&BatchWritePolicy::default(), key.clone(), vec![operations::put(&bin)]);
             drop(bin);
-            let row_error = door.batch(&patient_writes(), vec![row]).1.unwrap_err();
+            let row_error = any_client.batch(&patient_writes(), vec![row]).1.unwrap_err();
             for error in [error, row_error] {
                 assert!(matches!(error.kind(), ErrorKind::RecordTooBig { .. }), "{kind:?}: {error}");
                 assert!(!error.in_doubt() && error.phase() == Phase::Queued, "{kind:?}: {error}");
             }
-            let stats = door.stats();
+            let stats = any_client.stats();
             let sent = (stats.total.requests, stats.total.bytes_sent);
             assert_eq!(sent, (before.requests, before.bytes_sent), "{kind:?}: {stats}");
         }
@@ -311,7 +311,7 @@ fn zero_is_no_limit_and_the_largest_timeouts_do_not_overflow() {
     within(300, || {
         let target = Target::start();
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let key = target.key("timeouts");
             for (total, socket) in
                 [(0, 0), (0, 20_000), (20_000, 0), (u32::MAX, u32::MAX), (u32::MAX, 0), (20_000, u32::MAX)]
@@ -319,13 +319,13 @@ fn zero_is_no_limit_and_the_largest_timeouts_do_not_overflow() {
                 let (mut read, mut write) = (reading(total, 2), writing(total, 0));
                 read.base_policy.socket_timeout = socket;
                 write.base_policy.socket_timeout = socket;
-                door.put(&write, &key, &[as_bin!("n", i64::from(total))]).unwrap();
-                let record = door.get(&read, &key, Bins::All).unwrap();
+                any_client.put(&write, &key, &[as_bin!("n", i64::from(total))]).unwrap();
+                let record = any_client.get(&read, &key, Bins::All).unwrap();
                 assert_eq!(record.bins["n"], Value::Int(i64::from(total)));
                 let mut batch = BatchPolicy::patient();
                 (batch.base_policy.total_timeout, batch.base_policy.socket_timeout) = (total, socket);
                 let row = || BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
-                let (rows, result) = door.batch(&batch, vec![row(), row()]);
+                let (rows, result) = any_client.batch(&batch, vec![row(), row()]);
                 result.unwrap();
                 assert!(rows.iter().all(|row| row.record().is_some()));
             }
@@ -338,12 +338,12 @@ fn a_millisecond_is_kept_or_reported() {
     within(300, || {
         let target = Target::start();
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let key = target.key("hurry");
             let (mut written, mut timeouts) = (0, 0);
             for n in 1..200 {
                 let start = Instant::now();
-                match door.put(&writing(1, 0), &key, &[as_bin!("n", n)]) {
+                match any_client.put(&writing(1, 0), &key, &[as_bin!("n", n)]) {
                     Ok(()) => written = n,
                     // The server has the same millisecond, and may be the one to report it.
                     Err(error) => {
@@ -357,7 +357,7 @@ fn a_millisecond_is_kept_or_reported() {
                     }
                 }
             }
-            let record = door.get(&reading(20_000, 2), &key, Bins::All);
+            let record = any_client.get(&reading(20_000, 2), &key, Bins::All);
             assert!(record.is_ok() || written == 0, "{kind:?}: {record:?}, {timeouts} timeouts");
         }
     });
@@ -368,16 +368,16 @@ fn a_closed_client_says_so_to_every_call() {
     within(180, || {
         let target = Target::start();
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let key = target.key("closed");
-            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
-            let clone = door.clone();
-            door.close();
+            any_client.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
+            let clone = any_client.clone();
+            any_client.close();
             for (call, error) in all_calls(&clone, &key) {
                 assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{kind:?} {call}: {error:?}");
                 assert!(!error.in_doubt(), "{kind:?} {call}: {error:?}");
             }
-            door.close();
+            any_client.close();
             let stats = clone.stats();
             assert_eq!((stats.total.open, stats.total.in_flight, stats.total.queued), (0, 0, 0), "{kind:?}: {stats}");
         }
@@ -400,22 +400,22 @@ fn a_client_that_is_closed_while_it_is_busy_says_that_it_is_closed() {
         let key = target.key("busy");
         let strict = ClientPolicy { max_error_rate: 3, error_rate_window: 100, ..policy() };
         for kind in Kind::ALL {
-            let door = Door::open(kind, strict.clone(), target.seeds()).unwrap();
-            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
+            let any_client = AnyClient::open(kind, strict.clone(), target.seeds()).unwrap();
+            any_client.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
             target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read)).unwrap();
             let threads: Vec<_> = (0..10)
                 .map(|_| {
-                    let (door, key) = (door.clone(), key.clone());
-                    std::thread::spawn(move || door.get(&reading(0, 2), &key, Bins::All).unwrap_err())
+                    let (any_client, key) = (any_client.clone(), key.clone());
+                    std::thread::spawn(move || any_client.get(&reading(0, 2), &key, Bins::All).unwrap_err())
                 })
                 .collect();
             until("all are under way", || {
-                let total = door.stats().total;
+                let total = any_client.stats().total;
                 total.in_flight + total.queued == 10
             });
-            door.close();
+            any_client.close();
             let under_way = threads.into_iter().map(|thread| ("get under way", thread.join().unwrap()));
-            for (call, error) in under_way.chain(all_calls(&door, &key)) {
+            for (call, error) in under_way.chain(all_calls(&any_client, &key)) {
                 assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{kind:?} {call}: {error:?}");
             }
             target.faults().clear_faults();
@@ -469,9 +469,9 @@ fn refused_credentials_are_told_at_once() {
             assert!(took.iter().any(|took| *took < Duration::from_secs(5)), "{took:?}");
         }
         for kind in Kind::ALL {
-            let door = Door::open(kind, with(internal("ann", "secret")), &cluster.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, with(internal("ann", "secret")), &cluster.seeds()).unwrap();
             let key = Key::new("test", "s", Value::Int(1)).unwrap();
-            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
+            any_client.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
         }
     });
 }

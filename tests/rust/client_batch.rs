@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, within};
 use crate::common::{Patient, Target, patient_writes, policy};
-use crate::door::{Door, Kind, within};
 use aerolane::operations::{self, lists};
 use aerolane::{
     BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, Concurrency,
@@ -229,7 +229,7 @@ fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
     for kind in Kind::ALL {
         within(180, move || {
             let target = Target::start();
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let write = BatchWritePolicy::default();
             let puts = (0..60_i64)
                 .map(|id| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("id", id))]));
@@ -241,7 +241,7 @@ fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
             });
             for rows in [gets.collect(), puts.collect()] {
                 let begun = Instant::now();
-                let (rows, result) = door.batch(&compressing(), rows);
+                let (rows, result) = any_client.batch(&compressing(), rows);
                 assert!(begun.elapsed() < Duration::from_secs(30), "{kind:?}: {:?}", begun.elapsed());
                 let error = result.unwrap_err();
                 assert!(error.matches(&[ResultCode::EnterpriseOnly]) && !error.in_doubt(), "{kind:?}: {error:?}");
@@ -252,7 +252,7 @@ fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
                 }
             }
             // Nothing was carried out, and the connections are of use as before.
-            let (rows, result) = door.batch(&BatchPolicy::patient(), reads(&target, 0..60));
+            let (rows, result) = any_client.batch(&BatchPolicy::patient(), reads(&target, 0..60));
             result.unwrap();
             assert!(rows.iter().all(|row| row.result_code() == Some(ResultCode::KeyNotFoundError)));
         });
@@ -264,7 +264,7 @@ fn a_server_with_compression_gets_and_gives_batches_so() {
     for kind in Kind::ALL {
         within(180, move || {
             let target = Target::consistent(3);
-            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
             let text = "compressible ".repeat(200);
             let write = BatchWritePolicy::default();
             // Many to a node, and one alone, which is a plain command.
@@ -273,16 +273,16 @@ fn a_server_with_compression_gets_and_gives_batches_so() {
                     let put = operations::put(&as_bin!("text", format!("{id} {text}")));
                     BatchOperation::write(&write, target.key(id), [put])
                 });
-                let (rows, result) = door.batch(&compressing(), puts.collect());
+                let (rows, result) = any_client.batch(&compressing(), puts.collect());
                 result.unwrap();
                 assert!(rows.iter().all(|row| row.result_code() == Some(ResultCode::Ok)), "{kind:?}");
-                let before = door.stats().total.bytes_received;
-                let (rows, result) = door.batch(&compressing(), reads(&target, ids.clone()));
+                let before = any_client.stats().total.bytes_received;
+                let (rows, result) = any_client.batch(&compressing(), reads(&target, ids.clone()));
                 result.unwrap();
                 for (id, row) in ids.clone().zip(&rows) {
                     assert_eq!(row.record().unwrap().bins["text"], Value::from(format!("{id} {text}")), "{kind:?}");
                 }
-                let bytes = door.stats().total.bytes_received - before;
+                let bytes = any_client.stats().total.bytes_received - before;
                 assert!(bytes < ids.count() as u64 * text.len() as u64 / 4, "{kind:?}: {bytes} bytes for so much text");
             }
         });

@@ -1,8 +1,8 @@
 //! Configuration files of clients: what each section changes, on all clients, at once and after a change of the file.
 
+#[path = "common/any_client.rs"]
+mod any_client;
 mod common;
-#[path = "common/door.rs"]
-mod door;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use aerolane::{
 };
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use any_client::{AnyClient, Kind};
 use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind};
 
 /// A file of one test.
 struct File(PathBuf);
@@ -96,20 +96,20 @@ fn sections_for_single_records_hold_for_all_clients() {
         let target = Target::embedded(1);
         let times = "{total_timeout: 150, max_retries: 0}";
         let file = File::new(&format!("write: {times}, read: {times}"));
-        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let any_client = AnyClient::open(kind, file.config(), target.seeds()).unwrap();
         let (key, write, read) = (target.key("k"), WritePolicy::patient(), ReadPolicy::patient());
         let stall = FaultRule::new(FaultAction::Stall).on(RequestKind::Read).on(RequestKind::Write);
         target.faults().set_fault(None, &stall).unwrap();
         let bin = [as_bin!("a", 1)];
         let each = [
-            door.put(&write, &key, &bin),
-            door.add(&write, &key, &bin),
-            door.append(&write, &key, &bin),
-            door.delete(&write, &key).map(drop),
-            door.touch(&write, &key),
-            door.operate(&write, &key, &[operations::put(&as_bin!("a", 2))]).map(drop),
-            door.get(&read, &key, Bins::All).map(drop),
-            door.exists(&read, &key).map(drop),
+            any_client.put(&write, &key, &bin),
+            any_client.add(&write, &key, &bin),
+            any_client.append(&write, &key, &bin),
+            any_client.delete(&write, &key).map(drop),
+            any_client.touch(&write, &key),
+            any_client.operate(&write, &key, &[operations::put(&as_bin!("a", 2))]).map(drop),
+            any_client.get(&read, &key, Bins::All).map(drop),
+            any_client.exists(&read, &key).map(drop),
         ];
         // With the time of the program each would take a minute.
         for late in each {
@@ -124,11 +124,11 @@ fn sections_for_single_records_hold_for_all_clients() {
         file.say("write: {durable_delete: true}");
         let deleted = || {
             // What the file does not say any more is as the program has it, once that has been heard.
-            eventually("a write", || door.put(&write, &key, &bin).is_ok());
-            durable(door.delete(&write, &key))
+            eventually("a write", || any_client.put(&write, &key, &bin).is_ok());
+            durable(any_client.delete(&write, &key))
         };
         eventually("the change", deleted);
-        assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins.len(), 1);
+        assert_eq!(any_client.get(&read, &key, Bins::All).unwrap().bins.len(), 1);
         file.say("");
         eventually("the change", || !deleted());
     }
@@ -139,13 +139,13 @@ fn sections_for_batches_hold_for_all_clients() {
     for kind in Kind::ALL {
         let target = Target::embedded(1);
         let file = File::new("batch_delete: {durable_delete: true}");
-        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let any_client = AnyClient::open(kind, file.config(), target.seeds()).unwrap();
         let plain = SyncClient::with_config(policy().into(), target.seeds()).unwrap();
         let (write, delete) = (BatchWritePolicy::default(), BatchDeletePolicy::default());
         let put = |id: i64| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("a", id))]);
         let remove = |id: i64| BatchOperation::delete(&delete, target.key(id));
         let codes = |rows: Vec<BatchOperation>| -> Vec<_> {
-            door.batch(&patient_writes(), rows).0.iter().map(|row| row.result_code().unwrap()).collect()
+            any_client.batch(&patient_writes(), rows).0.iter().map(|row| row.result_code().unwrap()).collect()
         };
         let refused = ResultCode::EnterpriseOnly;
 
@@ -167,7 +167,7 @@ fn sections_for_batches_hold_for_all_clients() {
         let read = |id: i64| BatchOperation::read(&BatchReadPolicy::default(), target.key(id), Bins::All);
         eventually("the change", || {
             let impatient = BatchPolicy::default();
-            let (_, result) = door.batch(&impatient, vec![read(1), read(2)]);
+            let (_, result) = any_client.batch(&impatient, vec![read(1), read(2)]);
             let error = result.unwrap_err();
             error.elapsed().is_some_and(|elapsed| elapsed < Duration::from_millis(900))
         });
@@ -359,11 +359,11 @@ fn the_breaker_goes_by_the_file() {
     for kind in Kind::ALL {
         let target = Target::embedded(1);
         let file = File::new("");
-        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let any_client = AnyClient::open(kind, file.config(), target.seeds()).unwrap();
         let busy = FaultRule::new(FaultAction::Result(14)).on(RequestKind::Read);
         let mut read = ReadPolicy::patient();
         read.base_policy.max_retries = 0;
-        let get = || door.get(&read, &target.key("k"), Bins::All).unwrap_err();
+        let get = || any_client.get(&read, &target.key("k"), Bins::All).unwrap_err();
         target.faults().set_fault(None, &busy).unwrap();
         for _ in 0..20 {
             assert!(get().matches(&[ResultCode::KeyBusy]), "the program takes a hundred");
@@ -390,16 +390,16 @@ fn idle_connections_are_closed_by_the_file() {
         let target = Target::embedded(1);
         let file = File::new("");
         let sizes = PoolSizing::default().with_min(0);
-        let door = Door::open(kind, file.config().with_pool(sizes), target.seeds()).unwrap();
-        door.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
-        let open = || door.stats().total.open;
+        let any_client = AnyClient::open(kind, file.config().with_pool(sizes), target.seeds()).unwrap();
+        any_client.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
+        let open = || any_client.stats().total.open;
         std::thread::sleep(Duration::from_millis(2500));
         assert!(open() > 0, "{kind:?}: they are kept for most of a minute");
         file.say("client: {max_socket_idle: 1}");
         let begun = Instant::now();
         eventually("no connections", || open() == 0);
         assert!(begun.elapsed() < Duration::from_secs(40), "{kind:?}");
-        door.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
+        any_client.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, until, within};
 use crate::common::{Patient, Target, patient_writes, policy};
-use crate::door::{Door, Kind, until, within};
 use aerolane::concurrent::concurrent;
 use aerolane::operations;
 use aerolane::{
@@ -40,18 +40,18 @@ fn seen(target: &Target) -> (u64, u64) {
     stats.fold((0, 0), |(batches, rows), stats| (batches + stats.batches, rows + stats.batch_rows))
 }
 
-fn on_each(config: impl Into<ClientConfig>, test: impl Fn(&Target, &Door) + Send + 'static) {
+fn on_each(config: impl Into<ClientConfig>, test: impl Fn(&Target, &AnyClient) + Send + 'static) {
     let config = config.into();
     within(300, move || {
         for kind in Kind::ALL {
             let target = Target::embedded(3);
-            let door = Door::open(kind, config.clone(), target.seeds()).unwrap();
-            test(&target, &door);
+            let any_client = AnyClient::open(kind, config.clone(), target.seeds()).unwrap();
+            test(&target, &any_client);
             until("nothing is in flight", || {
-                let total = door.stats().total;
+                let total = any_client.stats().total;
                 (total.in_flight, total.queued) == (0, 0)
             });
-            door.close();
+            any_client.close();
         }
     });
 }
@@ -59,11 +59,11 @@ fn on_each(config: impl Into<ClientConfig>, test: impl Fn(&Target, &Door) + Send
 #[test]
 fn the_default_time_limit_fits_the_number_of_rows() {
     const ROWS: i64 = 11_000;
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, any_client| {
         // Longer than the second that a small batch has. This one has 3.
         slow(target, "1100ms");
         let begun = Instant::now();
-        let (rows, result) = door.batch(&BatchPolicy::write_default(), writes(target, 0..ROWS));
+        let (rows, result) = any_client.batch(&BatchPolicy::write_default(), writes(target, 0..ROWS));
         result.unwrap();
         rows.raise_for_failures().unwrap();
         assert!(begun.elapsed() < Duration::from_secs(60));
@@ -71,7 +71,7 @@ fn the_default_time_limit_fits_the_number_of_rows() {
         assert_eq!(sent, ROWS as u64);
         assert!(batches > ROWS as u64 / PART_ROWS && batches <= ROWS as u64 / PART_ROWS + 3, "{batches} batches");
         // Rows are answered in their places, also those that are not there.
-        let (rows, result) = door.batch(&BatchPolicy::default(), reads(target, 0..ROWS + 7));
+        let (rows, result) = any_client.batch(&BatchPolicy::default(), reads(target, 0..ROWS + 7));
         result.unwrap();
         for (id, row) in rows.iter().enumerate() {
             match row.record() {
@@ -91,12 +91,12 @@ fn the_default_time_limit_fits_the_number_of_rows() {
 #[test]
 fn an_explicit_time_limit_holds_and_only_parts_that_were_sent_are_in_doubt() {
     const ROWS: i64 = 60_000;
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, any_client| {
         slow(target, "700ms");
         let mut policy = BatchPolicy::write_default();
         policy.base_policy.total_timeout = 2500;
         let begun = Instant::now();
-        let (rows, result) = door.batch(&policy, writes(target, 0..ROWS));
+        let (rows, result) = any_client.batch(&policy, writes(target, 0..ROWS));
         let took = begun.elapsed();
         assert!(took >= Duration::from_millis(2490) && took < Duration::from_secs(20), "{took:?}");
         let error = result.unwrap_err();
@@ -104,7 +104,7 @@ fn an_explicit_time_limit_holds_and_only_parts_that_were_sent_are_in_doubt() {
         // What was sent comes to its end before it is looked at.
         std::thread::sleep(Duration::from_millis(1500));
         slow(target, "1us");
-        let (found, result) = door.batch(&BatchPolicy::patient(), reads(target, 0..ROWS));
+        let (found, result) = any_client.batch(&BatchPolicy::patient(), reads(target, 0..ROWS));
         result.unwrap();
         let (mut ok, mut in_doubt, mut unsent) = (0, 0, 0);
         for (row, found) in rows.iter().zip(&found) {
@@ -127,7 +127,7 @@ fn an_explicit_time_limit_holds_and_only_parts_that_were_sent_are_in_doubt() {
 
 #[test]
 fn large_rows_are_cut_by_their_bytes() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, any_client| {
         let (write, text) = (BatchWritePolicy::default(), "x".repeat(199_995));
         // A large one among small ones, too: what the first rows have says nothing of them.
         let rows = (0..600_i64).map(|id| {
@@ -135,14 +135,14 @@ fn large_rows_are_cut_by_their_bytes() {
             let text = if id < 400 { format!("{id:05}") } else { format!("{id:05}{text}") };
             BatchOperation::write(&write, target.key(id), vec![operations::put(&as_bin!("text", text))])
         });
-        let (rows, result) = door.batch(&patient_writes(), rows.collect());
+        let (rows, result) = any_client.batch(&patient_writes(), rows.collect());
         result.unwrap();
         rows.raise_for_failures().unwrap();
         let (batches, sent) = seen(target);
         assert_eq!(sent, 600);
         // 40 MB in requests of at most 1 MiB.
         assert!((38..120).contains(&batches), "{batches} batches");
-        let (rows, result) = door.batch(&BatchPolicy::patient(), reads(target, 0..600));
+        let (rows, result) = any_client.batch(&BatchPolicy::patient(), reads(target, 0..600));
         result.unwrap();
         for (id, row) in rows.iter().enumerate() {
             let Value::String(found) = &row.record().unwrap().bins["text"] else { panic!("{row:?}") };
@@ -153,11 +153,11 @@ fn large_rows_are_cut_by_their_bytes() {
 
 #[test]
 fn an_argument_that_cannot_be_sent_fails_all_parts_before_the_first_is_sent() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, any_client| {
         let mut rows = writes(target, 0..9000);
         let operation = vec![operations::put(&as_bin!("a name that is too long", 1))];
         rows.push(BatchOperation::write(&BatchWritePolicy::default(), target.key(9000), operation));
-        let (rows, result) = door.batch(&patient_writes(), rows);
+        let (rows, result) = any_client.batch(&patient_writes(), rows);
         let error = result.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error:?}");
         assert!(error.to_string().contains("batch row 9000"), "{error}");
@@ -171,11 +171,11 @@ fn parts_wait_for_each_other_where_connections_are_few() {
     // One connection per lane and node, and nobody may wait for another: the parts of one batch are no reason to fail.
     let sizing = PoolSizing::default().with_batch_max(2).with_when_full(WhenFull::Fail);
     let config = ClientConfig::from(policy()).with_pool(sizing);
-    on_each(config, |target, door| {
+    on_each(config, |target, any_client| {
         slow(target, "2ms");
         for concurrency in [Concurrency::Parallel, Concurrency::Sequential] {
             let policy = BatchPolicy { concurrency, ..patient_writes() };
-            let (rows, result) = door.batch(&policy, writes(target, 0..25_000));
+            let (rows, result) = any_client.batch(&policy, writes(target, 0..25_000));
             result.unwrap();
             rows.raise_for_failures().unwrap();
         }
@@ -184,8 +184,8 @@ fn parts_wait_for_each_other_where_connections_are_few() {
 
 #[test]
 fn parts_of_a_node_that_dies_go_elsewhere() {
-    on_each(policy(), |target, door| {
-        let (_, result) = door.batch(&patient_writes(), writes(target, 0..20_000));
+    on_each(policy(), |target, any_client| {
+        let (_, result) = any_client.batch(&patient_writes(), writes(target, 0..20_000));
         result.unwrap();
         slow(target, "30ms");
         let node = target.faults().nodes()[1].id;
@@ -194,7 +194,7 @@ fn parts_of_a_node_that_dies_go_elsewhere() {
                 std::thread::sleep(Duration::from_millis(45));
                 target.faults().stop_node(node).unwrap();
             });
-            let (rows, result) = door.batch(&BatchPolicy::patient(), reads(target, 0..20_000));
+            let (rows, result) = any_client.batch(&BatchPolicy::patient(), reads(target, 0..20_000));
             result.unwrap();
             rows.raise_for_failures().unwrap();
         });
@@ -203,13 +203,13 @@ fn parts_of_a_node_that_dies_go_elsewhere() {
 
 #[test]
 fn a_node_that_refuses_parts_costs_only_their_rows() {
-    on_each(policy(), |target, door| {
+    on_each(policy(), |target, any_client| {
         let node = target.faults().nodes()[0].id;
         let refuse = FaultRule::new(FaultAction::Result(18)).on(RequestKind::Batch).times(2);
         target.faults().set_fault(Some(node), &refuse).unwrap();
         let mut policy = patient_writes();
         policy.base_policy.max_retries = 0;
-        let (rows, result) = door.batch(&policy, writes(target, 0..20_000));
+        let (rows, result) = any_client.batch(&policy, writes(target, 0..20_000));
         let failed = rows.failures().count();
         assert!(result.is_err() || failed > 0);
         assert!((1..=2 * PART_ROWS as usize).contains(&failed), "{failed} rows failed");

@@ -8,6 +8,8 @@ mod adversity_giving_up;
 mod adversity_ledger;
 mod adversity_nothing_lost;
 mod adversity_outage;
+#[path = "common/any_client.rs"]
+mod any_client;
 mod bad_input;
 mod client_batch;
 mod client_calls;
@@ -15,8 +17,6 @@ mod client_trouble;
 mod common;
 #[cfg(feature = "tls")]
 mod control_plane;
-#[path = "common/door.rs"]
-mod door;
 mod host_driver;
 mod host_faults;
 #[cfg(feature = "tls")]

@@ -1,9 +1,9 @@
 //! What a large request or answer took is given back when its call is over, by each of the drivers: otherwise each thread
 //! keeps the room of its largest call for as long as it lives.
 
+#[path = "common/any_client.rs"]
+mod any_client;
 mod common;
-#[path = "common/door.rs"]
-mod door;
 #[path = "common/poll_loop.rs"]
 mod poll_loop;
 
@@ -18,8 +18,8 @@ use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Key, Value, as_bin, operations,
 };
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
+use any_client::{AnyClient, Kind, reading, within, writing};
 use common::{Patient, patient_writes, policy};
-use door::{Door, Kind, reading, within, writing};
 use poll_loop::Loop;
 
 /// The system's allocator; counts the bytes of large allocations, which are those of buffers.
@@ -92,26 +92,26 @@ fn key(id: usize) -> Key {
 
 /// Clients whose calls take the same room.
 struct Calls<'a> {
-    door: Door,
+    client: AnyClient,
     value: &'a str,
 }
 
 impl Calls<'_> {
     fn put(&self, id: usize) {
-        self.door.put(&writing(60_000, 0), &key(id), &[as_bin!("v", self.value)]).unwrap();
+        self.client.put(&writing(60_000, 0), &key(id), &[as_bin!("v", self.value)]).unwrap();
     }
 
     fn get(&self, id: usize) {
-        assert_eq!(self.door.get(&reading(60_000, 0), &key(id), Bins::All).unwrap().bins.len(), 1);
+        assert_eq!(self.client.get(&reading(60_000, 0), &key(id), Bins::All).unwrap().bins.len(), 1);
     }
 
     fn delete(&self, id: usize) {
-        assert!(self.door.delete(&writing(60_000, 0), &key(id)).unwrap());
+        assert!(self.client.delete(&writing(60_000, 0), &key(id)).unwrap());
     }
 
     fn batch_read(&self, ids: Range<usize>) {
         let read = |id| BatchOperation::read(&BatchReadPolicy::default(), key(id), Bins::All);
-        let (rows, result) = self.door.batch(&BatchPolicy::patient(), ids.map(read).collect());
+        let (rows, result) = self.client.batch(&BatchPolicy::patient(), ids.map(read).collect());
         result.unwrap();
         assert!(rows.iter().all(|row| row.record().is_some()));
     }
@@ -121,7 +121,7 @@ impl Calls<'_> {
             let put = operations::put(&as_bin!("v", self.value));
             BatchOperation::write(&BatchWritePolicy::default(), key(id), [put])
         };
-        self.door.batch(&patient_writes(), ids.map(write).collect()).1.unwrap();
+        self.client.batch(&patient_writes(), ids.map(write).collect()).1.unwrap();
     }
 }
 
@@ -131,7 +131,7 @@ fn large_calls_leave_nothing_behind() {
         let namespace = NamespaceOptions::new("test").max_record_size(8 << 20);
         let cluster = EmbeddedCluster::builder().nodes(1).namespace_with(namespace).service_threads(1).start().unwrap();
         let value = "x".repeat(VALUE);
-        let calls = |kind| Calls { door: Door::open(kind, policy(), &cluster.seeds()).unwrap(), value: &value };
+        let calls = |kind| Calls { client: AnyClient::open(kind, policy(), &cluster.seeds()).unwrap(), value: &value };
         let others = calls(Kind::Sync);
         let ids = || 0..THREADS;
         // The server's thread keeps room for its largest request.

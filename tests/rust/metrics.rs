@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind};
 use crate::common::{Patient, Target, patient_writes, policy};
-use crate::door::{Door, Kind};
 use aerolane::metrics::{CommandType, LatencyType, LatencyUnit, MetricsPolicy, NodeMetricsSnapshot, Sampler};
 use aerolane::raw::{Cursor, RawClient, RawQuery};
 use aerolane::{
@@ -43,34 +43,34 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("{what}: not within 60 s");
 }
 
-fn one_of_each(door: &Door, target: &Target) {
+fn one_of_each(any_client: &AnyClient, target: &Target) {
     let (read, write, key) = (ReadPolicy::patient(), WritePolicy::patient(), target.key(1));
-    door.put(&write, &key, &[as_bin!("n", 1)]).unwrap();
-    door.get(&read, &key, Bins::All).unwrap();
-    door.get(&read, &key, Bins::None).unwrap();
-    assert!(door.exists(&read, &key).unwrap());
-    door.touch(&write, &key).unwrap();
-    door.operate(&write, &key, &[operations::add(&as_bin!("n", 1)), operations::get()]).unwrap();
-    assert!(door.delete(&write, &key).unwrap());
-    let error = door.get(&read, &key, Bins::All).unwrap_err();
+    any_client.put(&write, &key, &[as_bin!("n", 1)]).unwrap();
+    any_client.get(&read, &key, Bins::All).unwrap();
+    any_client.get(&read, &key, Bins::None).unwrap();
+    assert!(any_client.exists(&read, &key).unwrap());
+    any_client.touch(&write, &key).unwrap();
+    any_client.operate(&write, &key, &[operations::add(&as_bin!("n", 1)), operations::get()]).unwrap();
+    assert!(any_client.delete(&write, &key).unwrap());
+    let error = any_client.get(&read, &key, Bins::All).unwrap_err();
     assert_eq!(error.server_result_code(), Some(ResultCode::KeyNotFoundError));
 }
 
 #[test]
-fn every_front_door_is_measured_by_kind_and_namespace() {
+fn every_client_type_is_measured_by_kind_and_namespace() {
     for kind in Kind::ALL {
         let target = Target::start();
-        let door = Door::open(kind, policy(), target.seeds()).unwrap();
-        one_of_each(&door, &target);
-        let before = door.metrics();
-        assert!(!door.metrics_enabled());
+        let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+        one_of_each(&any_client, &target);
+        let before = any_client.metrics();
+        assert!(!any_client.metrics_enabled());
         assert_eq!(count(&before.cluster_aggregated, CommandType::Get), 0, "off from the start");
-        door.enable_metrics(operational());
-        assert!(door.metrics_enabled());
+        any_client.enable_metrics(operational());
+        assert!(any_client.metrics_enabled());
         let begun = Instant::now();
-        one_of_each(&door, &target);
+        one_of_each(&any_client, &target);
         let took = begun.elapsed().as_micros() as u64;
-        let metrics = door.metrics();
+        let metrics = any_client.metrics();
         let all = &metrics.cluster_aggregated;
         for (command, times) in ONCE {
             assert_eq!(count(all, command), times, "{kind:?} {command:?}");
@@ -96,46 +96,46 @@ fn every_front_door_is_measured_by_kind_and_namespace() {
             [LatencyType::Read, LatencyType::Write, LatencyType::Conn, LatencyType::Batch, LatencyType::Query];
         assert_eq!(together.map(|of| all.latency(of).count()), [4, 4, 8, 0, 0], "{kind:?}");
 
-        door.disable_metrics();
-        one_of_each(&door, &target);
-        let after = door.metrics();
+        any_client.disable_metrics();
+        one_of_each(&any_client, &target);
+        let after = any_client.metrics();
         assert_eq!(count(&after.cluster_aggregated, CommandType::Get), 2, "{kind:?}: off again");
         assert!(after.cluster_aggregated.traffic.requests >= before.cluster_aggregated.traffic.requests + 16);
-        door.close();
+        any_client.close();
     }
 }
 
 #[test]
 fn without_the_operational_part_there_are_counters_only() {
     let target = Target::start();
-    let door = Door::open(Kind::Sync, policy(), target.seeds()).unwrap();
-    door.enable_metrics(MetricsPolicy::default());
-    one_of_each(&door, &target);
-    let metrics = door.metrics();
+    let any_client = AnyClient::open(Kind::Sync, policy(), target.seeds()).unwrap();
+    any_client.enable_metrics(MetricsPolicy::default());
+    one_of_each(&any_client, &target);
+    let metrics = any_client.metrics();
     let all = &metrics.cluster_aggregated;
-    assert!(door.metrics_enabled());
+    assert!(any_client.metrics_enabled());
     assert_eq!(all.latency_unit, LatencyUnit::Milliseconds);
     assert!(all.detailed_namespaces().is_empty());
     assert_eq!(all.command_histogram(CommandType::Get).unwrap().buckets(), [0; 7]);
     let counters = &all.counters;
     assert!(counters.connections_successful >= 1 && counters.connections_attempts >= counters.connections_successful);
-    let ours = counters.connections_successful - core_opened(&door);
+    let ours = counters.connections_successful - core_opened(&any_client);
     assert!(all.connection_opening.count() >= ours && ours >= 1, "{all:?}");
     assert!(metrics.open_connections >= 1, "{metrics:?}");
     assert_eq!(metrics.open_connections, metrics.connections_in_use + metrics.connections_in_pool);
     assert!(all.traffic.bytes_sent > 400 && all.traffic.bytes_received > 200);
     assert!(metrics.total_nodes >= 1 && metrics.nodes.len() == metrics.total_nodes, "{metrics:?}");
-    until("the tend thread is seen", || door.metrics().cluster_aggregated.counters.tends_successful > 0);
+    until("the tend thread is seen", || any_client.metrics().cluster_aggregated.counters.tends_successful > 0);
     // The labels are those of the policy and of aerospike-core.
     let labelled = MetricsPolicy::default_with_labels(vec![[("app".to_owned(), "shop".to_owned())].into()]);
-    door.enable_metrics(labelled);
-    let labels = door.metrics().cluster_aggregated.labels;
+    any_client.enable_metrics(labelled);
+    let labels = any_client.metrics().cluster_aggregated.labels;
     assert!(labels.entries().iter().any(|label| label.get("app").is_some_and(|app| app == "shop")), "{labels:?}");
 }
 
 /// What aerospike-core has opened while metrics were on.
-fn core_opened(door: &Door) -> u64 {
-    door.core_metrics().cluster_aggregated.counters.connections_successful
+fn core_opened(any_client: &AnyClient) -> u64 {
+    any_client.core_metrics().cluster_aggregated.counters.connections_successful
 }
 
 #[test]
@@ -162,19 +162,19 @@ fn samplers_leave_calls_out() {
 fn batches_are_measured_by_node() {
     for kind in Kind::ALL {
         let target = Target::start();
-        let door = Door::open(kind, policy(), target.seeds()).unwrap();
-        door.enable_metrics(operational());
+        let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+        any_client.enable_metrics(operational());
         let write = BatchWritePolicy::default();
         let rows =
             (0..50).map(|id| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("n", id))]));
-        let (_, result) = door.batch(&patient_writes(), rows.collect());
+        let (_, result) = any_client.batch(&patient_writes(), rows.collect());
         result.unwrap();
         let read = BatchReadPolicy::default();
         let rows = (0..60).map(|id| BatchOperation::read(&read, target.key(id), Bins::All)).collect();
-        let (rows, result) = door.batch(&BatchPolicy::patient(), rows);
+        let (rows, result) = any_client.batch(&BatchPolicy::patient(), rows);
         result.unwrap();
         assert_eq!(rows.iter().filter(|row| row.record().is_some()).count(), 50);
-        let metrics = door.metrics();
+        let metrics = any_client.metrics();
         let nodes = metrics.total_nodes as u64;
         let all = &metrics.cluster_aggregated;
         for command in [CommandType::BatchWrite, CommandType::BatchRead] {
@@ -186,10 +186,10 @@ fn batches_are_measured_by_node() {
         }
         // A row that is alone on its node goes as a plain request, and is a batch all the same.
         let (_, result) =
-            door.batch(&BatchPolicy::patient(), vec![BatchOperation::read(&read, target.key(1), Bins::All)]);
+            any_client.batch(&BatchPolicy::patient(), vec![BatchOperation::read(&read, target.key(1), Bins::All)]);
         result.unwrap();
-        assert_eq!(count(&door.metrics().cluster_aggregated, CommandType::BatchRead), nodes + 1);
-        assert_eq!(count(&door.metrics().cluster_aggregated, CommandType::Get), 0);
+        assert_eq!(count(&any_client.metrics().cluster_aggregated, CommandType::BatchRead), nodes + 1);
+        assert_eq!(count(&any_client.metrics().cluster_aggregated, CommandType::Get), 0);
     }
 }
 
@@ -296,18 +296,18 @@ fn what_runtimes_and_threads_have_measured_outlives_them() {
 fn slow_answers_are_in_the_buckets_of_their_time() {
     let target = Target::embedded(1);
     for kind in Kind::ALL {
-        let door = Door::open(kind, policy(), target.seeds()).unwrap();
-        door.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).unwrap();
-        door.enable_metrics(MetricsPolicy::millis().with_operational(true));
+        let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+        any_client.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).unwrap();
+        any_client.enable_metrics(MetricsPolicy::millis().with_operational(true));
         let delay = FaultAction::Delay(Duration::from_millis(40));
         let rule = FaultRule::new(delay).on(RequestKind::Read).times(1);
         target.faults().set_fault(None, &rule).unwrap();
         let begun = Instant::now();
         for _ in 0..10 {
-            door.get(&ReadPolicy::patient(), &target.key(1), Bins::All).unwrap();
+            any_client.get(&ReadPolicy::patient(), &target.key(1), Bins::All).unwrap();
         }
         let took = begun.elapsed().as_millis() as u64;
-        let all = door.metrics().cluster_aggregated;
+        let all = any_client.metrics().cluster_aggregated;
         let latency = all.command_histogram(CommandType::Get).unwrap();
         assert_eq!(latency.count(), 10);
         // On a busy machine others may be slow, too.
@@ -321,27 +321,27 @@ fn slow_answers_are_in_the_buckets_of_their_time() {
 fn failures_are_counted() {
     let target = Target::embedded(1);
     for kind in Kind::ALL {
-        let door = Door::open(kind, policy(), target.seeds()).unwrap();
-        door.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).unwrap();
-        door.enable_metrics(operational());
+        let any_client = AnyClient::open(kind, policy(), target.seeds()).unwrap();
+        any_client.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).unwrap();
+        any_client.enable_metrics(operational());
         let set = |rule: FaultRule| target.faults().set_fault(None, &rule).unwrap();
         let mut read = ReadPolicy::patient();
         (read.base_policy.total_timeout, read.base_policy.max_retries) = (60_000, 2);
         // Answered with an error that is worth a retry.
         set(FaultRule::new(FaultAction::Result(18)).on(RequestKind::Read).times(3));
-        door.get(&read, &target.key(1), Bins::All).unwrap_err();
+        any_client.get(&read, &target.key(1), Bins::All).unwrap_err();
         // Never answered.
         set(FaultRule::new(FaultAction::Stall).on(RequestKind::Read).times(1));
         read.base_policy.total_timeout = 100;
-        let error = door.get(&read, &target.key(1), Bins::All).unwrap_err();
+        let error = any_client.get(&read, &target.key(1), Bins::All).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Timeout), "{error:?}");
         // The connection is lost.
         set(FaultRule::new(FaultAction::DropAfter).on(RequestKind::Write).times(1));
         let mut write = WritePolicy::patient();
         write.base_policy.max_retries = 0;
-        door.put(&write, &target.key(1), &[as_bin!("n", 1)]).unwrap_err();
+        any_client.put(&write, &target.key(1), &[as_bin!("n", 1)]).unwrap_err();
         target.faults().clear_faults();
-        let metrics = door.metrics();
+        let metrics = any_client.metrics();
         let all = &metrics.cluster_aggregated;
         let overloads = all.result_code_count(target.namespace(), CommandType::Get, ResultCode::DeviceOverload);
         assert_eq!((overloads, count(all, CommandType::Get), count(all, CommandType::Put)), (3, 3, 0), "{kind:?}");

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, reading, until, within, writing};
 use crate::common::{Patient, policy};
-use crate::door::{Door, Kind, reading, until, within, writing};
 use aerolane::{
     AdminPolicy, AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientPolicy, Error, ErrorKind, Key,
     ResultCode, TlsPolicy, Value, as_bin, as_key,
@@ -61,8 +61,8 @@ impl Lab {
         ClientPolicy { tls_policy: Some(TlsPolicy::new(tls)), auth_mode: AuthMode::Pki, ..policy() }
     }
 
-    fn open(&self, kind: Kind, name: &str) -> Door {
-        Door::open(kind, self.policy(name), &self.seeds()).unwrap()
+    fn open(&self, kind: Kind, name: &str) -> AnyClient {
+        AnyClient::open(kind, self.policy(name), &self.seeds()).unwrap()
     }
 }
 
@@ -88,12 +88,12 @@ fn key(id: i64) -> Key {
     as_key!("test", "pki", id)
 }
 
-fn put(door: &Door, id: i64) -> Result<(), Error> {
-    door.put(&writing(60_000, 0), &key(id), &[as_bin!("id", id)])
+fn put(any_client: &AnyClient, id: i64) -> Result<(), Error> {
+    any_client.put(&writing(60_000, 0), &key(id), &[as_bin!("id", id)])
 }
 
-fn get(door: &Door, id: i64) -> Result<Value, Error> {
-    door.get(&reading(60_000, 2), &key(id), Bins::All).map(|record| record.bins["id"].clone())
+fn get(any_client: &AnyClient, id: i64) -> Result<Value, Error> {
+    any_client.get(&reading(60_000, 2), &key(id), Bins::All).map(|record| record.bins["id"].clone())
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> Option<ResultCode> {
@@ -104,7 +104,7 @@ fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> Option<ResultCode> {
 /// With which result a login is refused. None of the time limits had to end it.
 fn refused(kind: Kind, policy: ClientPolicy, seeds: &str) -> ResultCode {
     let start = Instant::now();
-    let error = Door::open(kind, policy, seeds).err().expect("refused");
+    let error = AnyClient::open(kind, policy, seeds).err().expect("refused");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     let ErrorKind::CredentialsRefused { rc, user: None } = error.kind() else { panic!("{kind:?}: {error:?}") };
     *rc
@@ -196,7 +196,7 @@ fn sessions_are_renewed_and_may_go_on_in_the_clear() {
 
             let mut mixed = lab.policy("root");
             mixed.tls_policy = mixed.tls_policy.map(|tls| tls.with_login_only(true));
-            let root = Door::open(kind, mixed, &lab.seeds()).unwrap();
+            let root = AnyClient::open(kind, mixed, &lab.seeds()).unwrap();
             put(&root, 3).unwrap();
             assert_eq!(get(&root, 3).unwrap(), Value::Int(3));
         }
@@ -216,14 +216,14 @@ fn users_without_a_password_log_in_with_a_certificate_alone() {
             // No password is that user's, and none can become it.
             for password in ["", "nopassword", "secret"] {
                 let auth_mode = AuthMode::Internal("pki".into(), password.into());
-                let error = Door::open(kind, ClientPolicy { auth_mode, ..lab.policy("pki") }, &lab.seeds()).err();
+                let error = AnyClient::open(kind, ClientPolicy { auth_mode, ..lab.policy("pki") }, &lab.seeds()).err();
                 let error = error.expect("refused");
                 assert_eq!(error.server_result_code(), Some(ResultCode::InvalidCredential), "{kind:?}: {error:?}");
             }
             // (aerospike-core changes no passwords on a client that has none.)
             let auth_mode = AuthMode::Internal("root".into(), "secret".into());
             let by_password = ClientPolicy { auth_mode, ..lab.policy("root") };
-            let by_password = Door::open(kind, by_password, &lab.seeds()).unwrap();
+            let by_password = AnyClient::open(kind, by_password, &lab.seeds()).unwrap();
             let changed = by_password.change_password(admin(), "pki", "secret");
             assert_eq!(code(changed), Some(ResultCode::ForbiddenPassword), "{kind:?}");
 

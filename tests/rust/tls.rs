@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::any_client::{AnyClient, Kind, reading, until, within, writing};
 use crate::common::{Patient, policy};
-use crate::door::{Door, Kind, reading, until, within, writing};
 use aerolane::{
     AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, Error, ErrorKind, Key,
     Phase, PoolSizing, TlsPolicy, Value, as_bin, as_key,
@@ -40,8 +40,8 @@ fn key(id: i64) -> Key {
     as_key!("test", "tls", id)
 }
 
-fn id_of(door: &Door, id: i64) -> Value {
-    door.get(&reading(60_000, 2), &key(id), Bins::All).unwrap().bins["id"].clone()
+fn id_of(client: &AnyClient, id: i64) -> Value {
+    client.get(&reading(60_000, 2), &key(id), Bins::All).unwrap().bins["id"].clone()
 }
 
 #[test]
@@ -49,17 +49,17 @@ fn calls_of_many_threads_and_batches() {
     within(300, || {
         let (_embedded, seeds, policy) = cluster(2);
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy.clone(), &seeds).unwrap();
+            let client = AnyClient::open(kind, policy.clone(), &seeds).unwrap();
             // Far more than one TLS record and one socket buffer.
             let big = "x".repeat(300_000);
             std::thread::scope(|scope| {
                 for thread in 0..4_i64 {
-                    let (door, big) = (door.clone(), &big);
+                    let (client, big) = (client.clone(), &big);
                     scope.spawn(move || {
                         for id in thread * 10..thread * 10 + 10 {
                             let bins = [as_bin!("id", id), as_bin!("big", big.as_str())];
-                            door.put(&writing(60_000, 0), &key(id), &bins).unwrap();
-                            let record = door.get(&reading(60_000, 0), &key(id), Bins::All).unwrap();
+                            client.put(&writing(60_000, 0), &key(id), &bins).unwrap();
+                            let record = client.get(&reading(60_000, 0), &key(id), Bins::All).unwrap();
                             assert_eq!(record.bins["id"], Value::Int(id));
                             assert_eq!(record.bins["big"], Value::from(big.as_str()));
                         }
@@ -70,7 +70,7 @@ fn calls_of_many_threads_and_batches() {
             let rows: Vec<_> = (0..40).map(|id| BatchOperation::read(&read, key(id), Bins::All)).collect();
             let mut batch = BatchPolicy::patient();
             batch.base_policy.total_timeout = 60_000;
-            let (rows, result) = door.batch(&batch, rows);
+            let (rows, result) = client.batch(&batch, rows);
             result.unwrap();
             assert!((0..40).zip(&rows).all(|(id, row)| row.record().unwrap().bins["id"] == Value::Int(id)), "{kind:?}");
         }
@@ -85,21 +85,21 @@ fn one_request_at_a_time_on_each_connection() {
         let pool = PoolSizing::default().with_min(0).with_max(6).with_depth(64);
         for kind in Kind::ALL {
             let config = ClientConfig::from(policy.clone()).with_pool(pool.clone());
-            let door = Door::open(kind, config, &seeds).unwrap();
-            door.put(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap();
+            let client = AnyClient::open(kind, config, &seeds).unwrap();
+            client.put(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap();
             embedded.set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read)).unwrap();
             let threads: Vec<_> = (0..10)
                 .map(|_| {
-                    let door = door.clone();
-                    std::thread::spawn(move || door.get(&reading(0, 0), &key(1), Bins::All))
+                    let client = client.clone();
+                    std::thread::spawn(move || client.get(&reading(0, 0), &key(1), Bins::All))
                 })
                 .collect();
             let places = u64::from(6 / kind.lanes());
             until("all places are taken", || {
-                let total = door.stats().total;
+                let total = client.stats().total;
                 (total.in_flight, total.queued) == (places, 10 - places)
             });
-            assert_eq!(door.stats().total.busy, places, "{}", door.stats());
+            assert_eq!(client.stats().total.busy, places, "{}", client.stats());
             embedded.clear_faults();
             for thread in threads {
                 assert_eq!(thread.join().unwrap().unwrap().bins["id"], Value::Int(1));
@@ -113,31 +113,31 @@ fn trouble_is_told_as_without_tls() {
     within(300, || {
         let (embedded, seeds, policy) = cluster(1);
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy.clone(), &seeds).unwrap();
-            door.put(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap();
+            let client = AnyClient::open(kind, policy.clone(), &seeds).unwrap();
+            client.put(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap();
             let rule = |action, on| embedded.set_fault(None, &FaultRule::new(action).on(on).times(1)).unwrap();
 
             rule(FaultAction::Stall, RequestKind::Read);
             let start = Instant::now();
-            let error = door.get(&reading(80, 0), &key(1), Bins::All).unwrap_err();
+            let error = client.get(&reading(80, 0), &key(1), Bins::All).unwrap_err();
             assert!(error.is_client_timeout() && error.phase() == Phase::Sent, "{kind:?}: {error:?}");
             assert!((80..30_000).contains(&start.elapsed().as_millis()), "{kind:?}: {:?}", start.elapsed());
             embedded.clear_faults();
-            assert_eq!(id_of(&door, 1), Value::Int(1));
+            assert_eq!(id_of(&client, 1), Value::Int(1));
 
             rule(FaultAction::DropAfter, RequestKind::Write);
-            let error = door.add(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap_err();
+            let error = client.add(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Connection) && error.in_doubt(), "{kind:?}: {error:?}");
             embedded.clear_faults();
-            assert_eq!(id_of(&door, 1), Value::Int(2), "it was executed");
+            assert_eq!(id_of(&client, 1), Value::Int(2), "it was executed");
 
             rule(FaultAction::Garbage(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), RequestKind::Read);
-            let error = door.get(&reading(60_000, 0), &key(1), Bins::All).unwrap_err();
+            let error = client.get(&reading(60_000, 0), &key(1), Bins::All).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::BadResponse), "{kind:?}: {error:?}");
             embedded.clear_faults();
 
             rule(FaultAction::Split, RequestKind::Read);
-            assert_eq!(id_of(&door, 1), Value::Int(2));
+            assert_eq!(id_of(&client, 1), Value::Int(2));
             embedded.clear_faults();
         }
     });
@@ -150,7 +150,7 @@ fn strangers_are_told_why() {
         let quick = ClientPolicy { timeout: 20_000, login_timeout: 20_000, ..policy };
         let refused = |kind, policy: ClientPolicy, seeds: &str| -> Error {
             let start = Instant::now();
-            let error = Door::open(kind, policy, seeds).err().expect("refused");
+            let error = AnyClient::open(kind, policy, seeds).err().expect("refused");
             // None of the time limits had to end it.
             assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
             error

@@ -1,4 +1,4 @@
-//! What a `tracing` subscriber gets: retries, closed connections, slow operations and spans, through every front door. A program
+//! What a `tracing` subscriber gets: retries, closed connections, slow operations and spans, through every client type. A program
 //! of its own, because a subscriber is for the whole process.
 
 #[path = "common/mod.rs"]
@@ -132,7 +132,7 @@ fn tells_no_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_operations_of_all_front_doors_are_logged() {
+async fn slow_operations_of_all_client_types_are_logged() {
     subscribe();
     let (cluster, config) = slow_reads();
     let (read, bins) = (ReadPolicy::patient(), [as_bin!("secret", "swordfish")]);

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::any_client::on_embedded;
 use crate::common::{Patient, Target, policy};
-use crate::door::on_embedded;
 use aerolane::writer::Delivery;
 use aerolane::{
     Bins, Client, ClientPolicy, ErrorKind, Key, Outcome, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy,

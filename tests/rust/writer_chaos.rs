@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use crate::any_client::on_embedded;
 use crate::common::{Patient, Target, policy};
-use crate::door::on_embedded;
 use aerolane::{
     Bins, Client, ClientPolicy, Outcome, ReadPolicy, ResultCode, Value, WritePolicy, Writer, WriterOptions, as_bin,
 };

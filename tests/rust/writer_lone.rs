@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::any_client::on_embedded;
 use crate::common::{Patient, Target, policy};
-use crate::door::on_embedded;
 use aerolane::{Bins, Outcome, ReadPolicy, SyncClient, SyncWriter, WritePolicy, WriterOptions, as_bin, operations};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 

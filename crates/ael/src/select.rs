@@ -14,7 +14,7 @@ use crate::constant::Param;
 use crate::emit::{self, Compiled, Level, op};
 use crate::error::AelError;
 use crate::parse::parse;
-use crate::tree::{Kind, Many, Node, Path, Root, Select, Tree, What, return_type};
+use crate::tree::{Kind, Many, Node, Path, PathResult, Root, Select, Tree, return_type};
 use crate::types::Type;
 use crate::version::Version;
 
@@ -114,7 +114,7 @@ impl Selection {
 
 /// A condition that an index could answer.
 struct Term<'t> {
-    path: Place<'t>,
+    path: IndexedPath<'t>,
     collection: Collection,
     bounds: Bounds,
     /// Which conditions of the text it answers.
@@ -123,7 +123,7 @@ struct Term<'t> {
 
 /// Something that can be indexed.
 #[derive(PartialEq)]
-struct Place<'t> {
+struct IndexedPath<'t> {
     bin: &'t str,
     context: Vec<Level>,
 }
@@ -202,7 +202,7 @@ fn terms<'t>(tree: &'t Tree<'_>, conditions: &[&'t Node<'_>]) -> Vec<Term<'t>> {
 }
 
 /// What an index would have to answer for a condition.
-fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collection, Bounds)> {
+fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(IndexedPath<'t>, Collection, Bounds)> {
     match &node.kind {
         Kind::Operation(code @ op::EQ..=op::LE, parts) if *code != op::NE => {
             let [left, right] = parts.as_slice() else { return None };
@@ -212,7 +212,7 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
                 _ => return None,
             };
             let place = place(path, path.steps.len())?;
-            (path.what == What::Value).then_some(())?;
+            (path.what == PathResult::Value).then_some(())?;
             Some((place, Collection::Default, compared(code, constant)?))
         }
         Kind::Operation(op::GEO, parts) => {
@@ -229,18 +229,18 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
             Some((place, Collection::Default, bounds))
         }
         Kind::In(parts) => match (&parts[0].kind, &parts[1].kind) {
-            (Kind::Constant(constant), Kind::Path(path)) if path.what == What::Value => {
+            (Kind::Constant(constant), Kind::Path(path)) if path.what == PathResult::Value => {
                 Some((place(path, path.steps.len())?, Collection::List, equal(constant)?))
             }
             // A list of one value.
-            (Kind::Path(path), Kind::Constant(list)) if path.what == What::Value => {
+            (Kind::Path(path), Kind::Constant(list)) if path.what == PathResult::Value => {
                 let only = list.only_item()?;
                 (tree.known(&parts[0]) == only.kind()).then_some(())?;
                 Some((place(path, path.steps.len())?, Collection::Default, equal(&only)?))
             }
             _ => None,
         },
-        Kind::Path(path) if path.what == What::Return(return_type::EXISTS) => {
+        Kind::Path(path) if path.what == PathResult::Return(return_type::EXISTS) => {
             let (last, before) = path.steps.split_last()?;
             let in_map = last.in_map == Some(true);
             let of_values = if in_map { Collection::MapValues } else { Collection::List };
@@ -262,14 +262,14 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
 }
 
 /// What the first steps of a path lead to.
-fn place<'t>(path: &'t Path<'_>, steps: usize) -> Option<Place<'t>> {
+fn place<'t>(path: &'t Path<'_>, steps: usize) -> Option<IndexedPath<'t>> {
     let Root::Bin(bin) = &path.root else { return None };
     let single = |select: &Select<'_>| {
         !matches!(select, Select::Each(_) | Select::And(_) | Select::Many { .. } | Select::Value(_))
             && !select.is_dynamic()
     };
     path.steps.iter().take(steps).all(|step| single(&step.select)).then_some(())?;
-    Some(Place { bin, context: emit::levels_of(&path.steps[..steps]) })
+    Some(IndexedPath { bin, context: emit::levels_of(&path.steps[..steps]) })
 }
 
 /// A comparison with its sides exchanged.

@@ -87,7 +87,7 @@ pub(crate) struct Path<'a> {
     pub(crate) steps: Vec<Step<'a>>,
     /// The type of what the last step names.
     pub(crate) value_ty: Ty,
-    pub(crate) what: What,
+    pub(crate) what: PathResult,
     /// How many levels of expressions are in it.
     pub(crate) depth: u16,
     /// What the bin would be created as.
@@ -139,7 +139,7 @@ pub(crate) enum Verb {
 
 /// What a path answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum PathResult {
     /// The value, or those of all that is selected.
     Value,
     /// How many items the list or map has that one step names.
@@ -265,7 +265,7 @@ impl Select<'_> {
 impl Path<'_> {
     /// The bin and nothing else.
     pub(crate) fn is_bin(&self) -> bool {
-        self.steps.is_empty() && self.what == What::Value && matches!(self.root, Root::Bin(_))
+        self.steps.is_empty() && self.what == PathResult::Value && matches!(self.root, Root::Bin(_))
     }
 
     /// Whether it selects several places, so that operations on paths are needed.

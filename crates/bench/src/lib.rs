@@ -1,4 +1,4 @@
-//! The load harness: the same workload on aerospike-core and on every front door of Aerolane.
+//! The load harness: the same workload on aerospike-core and on every client type of Aerolane.
 //!
 //! The binary `aerolane-bench` starts one child process per measured client, so that CPU time, memory and warm-up
 //! state belong to that client alone, and prints their figures side by side. Read in this order:
@@ -8,7 +8,7 @@
 //! * [`schedule`], [`pacer`]: when the operations of an open loop are due; [`background`]: large reads beside the others
 //! * [`clients`]: the clients; [`conductor`]: the phases of a run; [`measure`]: counters, [`latency`]: histograms;
 //!   [`process`]: CPU time and memory; [`ticker`]: the line per second
-//! * [`hot`]: the hot paths without network; [`counts`]: their allocations and instructions
+//! * [`hot_paths`]: the hot paths without network; [`counts`]: their allocations and instructions
 //! * [`report`], [`table`]: the figures; [`session`]: all runs of one invocation; [`embedded`]: the cluster to run on,
 //!   under which [`conditions`] and over [`tls`]
 
@@ -20,7 +20,7 @@ pub mod conditions;
 pub mod conductor;
 pub mod counts;
 pub mod embedded;
-pub mod hot;
+pub mod hot_paths;
 pub mod latency;
 pub mod measure;
 pub mod pacer;

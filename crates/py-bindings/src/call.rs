@@ -39,9 +39,9 @@ impl PolicyRef {
     }
 }
 
-/// What an answer becomes.
+/// Which Python object an answer becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Becomes {
+pub(crate) enum AnswerKind {
     /// `None`.
     Nothing,
     /// Whether the record exists (`exists`, `delete`).
@@ -72,9 +72,9 @@ impl OwnedCall {
     }
 }
 
-/// What a call is part of, which makes something of its own out of the answer, and perhaps of a failure: objects that tell the
-/// garbage collector nothing, as their classes have no `__traverse__`.
-pub(crate) trait Outcome: Send + Sync {
+/// Makes the result of a call out of its answer, and perhaps of a failure. The results tell the garbage collector nothing: their
+/// classes have no `__traverse__`.
+pub(crate) trait AnswerHandler: Send + Sync {
     /// The result of an answer that was accepted: the body of a message.
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>>;
 
@@ -82,19 +82,19 @@ pub(crate) trait Outcome: Send + Sync {
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>>;
 }
 
-/// An outcome that is the same for many calls, or a call's own.
-pub(crate) enum PartOf {
-    Alike(&'static dyn Outcome),
-    Own(Box<dyn Outcome>),
+/// A handler that many calls share, or a call's own.
+pub(crate) enum HandlerRef {
+    Shared(&'static dyn AnswerHandler),
+    Own(Box<dyn AnswerHandler>),
 }
 
-impl Deref for PartOf {
-    type Target = dyn Outcome;
+impl Deref for HandlerRef {
+    type Target = dyn AnswerHandler;
 
     #[inline]
     fn deref(&self) -> &Self::Target {
         match self {
-            Self::Alike(outcome) => *outcome,
+            Self::Shared(outcome) => *outcome,
             Self::Own(outcome) => &**outcome,
         }
     }
@@ -105,9 +105,9 @@ pub(crate) struct Call {
     pub(crate) key: Py<Key>,
     pub(crate) policy: PolicyRef,
     pub(crate) writes: bool,
-    pub(crate) becomes: Becomes,
+    pub(crate) becomes: AnswerKind,
     /// Goes before `becomes`.
-    pub(crate) outcome: Option<PartOf>,
+    pub(crate) outcome: Option<HandlerRef>,
 }
 
 impl Call {
@@ -121,18 +121,18 @@ impl Call {
             kind: self.kind(),
             writes: self.writes,
             // An outcome tells it apart from the error.
-            may_be_missing: self.outcome.is_none() && matches!(self.becomes, Becomes::Exists | Becomes::Metadata),
+            may_be_missing: self.outcome.is_none() && matches!(self.becomes, AnswerKind::Exists | AnswerKind::Metadata),
         }
     }
 
     /// What the metrics count it as.
     const fn kind(&self) -> CommandType {
         match (self.becomes, &self.policy) {
-            (Becomes::Results, _) => CommandType::Operate,
-            (Becomes::Record, _) => CommandType::Get,
-            (Becomes::Metadata, _) | (Becomes::Exists, PolicyRef::Read(_)) => CommandType::Exists,
-            (Becomes::Exists, PolicyRef::Write(_)) => CommandType::Delete,
-            (Becomes::Nothing, _) => CommandType::Put,
+            (AnswerKind::Results, _) => CommandType::Operate,
+            (AnswerKind::Record, _) => CommandType::Get,
+            (AnswerKind::Metadata, _) | (AnswerKind::Exists, PolicyRef::Read(_)) => CommandType::Exists,
+            (AnswerKind::Exists, PolicyRef::Write(_)) => CommandType::Delete,
+            (AnswerKind::Nothing, _) => CommandType::Put,
         }
     }
 
@@ -150,11 +150,13 @@ impl Call {
             return outcome.answered(py, &self.key, body);
         }
         Ok(match self.becomes {
-            Becomes::Nothing => py.None(),
-            Becomes::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
-            Becomes::Metadata => (self.key.clone_ref(py), metadata(py, &body)?).into_pyobject(py)?.into_any().unbind(),
-            Becomes::Record | Becomes::Results => {
-                let operate = self.becomes == Becomes::Results;
+            AnswerKind::Nothing => py.None(),
+            AnswerKind::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
+            AnswerKind::Metadata => {
+                (self.key.clone_ref(py), metadata(py, &body)?).into_pyobject(py)?.into_any().unbind()
+            }
+            AnswerKind::Record | AnswerKind::Results => {
+                let operate = self.becomes == AnswerKind::Results;
                 Record::new(py, Some(self.key.clone_ref(py)), body.into(), operate)?.into_any()
             }
         })

@@ -1,4 +1,4 @@
-//! What the front doors of one Python client share.
+//! What the objects of one Python client share.
 
 use std::ffi::CString;
 use std::mem::ManuallyDrop;

@@ -28,17 +28,17 @@ pub(crate) fn watch() {
 
 /// A value that each process has for itself: a forked child begins with a new one, as nobody there would ever release the
 /// locks of the parent's.
-pub(crate) struct PerProcess<T>(LazyLock<ArcSwap<Of<T>>>);
+pub(crate) struct PerProcess<T>(LazyLock<ArcSwap<InProcess<T>>>);
 
-/// The value of the process with so many forks before it.
-struct Of<T> {
+/// The value of one process: the one with so many forks before it.
+struct InProcess<T> {
     forks: u32,
     value: Arc<T>,
 }
 
 impl<T: Default> PerProcess<T> {
     pub(crate) const fn new() -> Self {
-        Self(LazyLock::new(|| ArcSwap::from(Of::new())))
+        Self(LazyLock::new(|| ArcSwap::from(InProcess::new())))
     }
 
     /// That of this process.
@@ -47,13 +47,13 @@ impl<T: Default> PerProcess<T> {
         if present.forks == forks() {
             return Arc::clone(&present.value);
         }
-        let fresh = Of::new();
+        let fresh = InProcess::new();
         self.0.store(Arc::clone(&fresh));
         Arc::clone(&fresh.value)
     }
 }
 
-impl<T: Default> Of<T> {
+impl<T: Default> InProcess<T> {
     fn new() -> Arc<Self> {
         Arc::new(Self { forks: forks(), value: Arc::default() })
     }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::client::control;
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::operation::checked_name;
@@ -62,7 +62,7 @@ impl Names {
 
 /// What an index covers.
 #[derive(Clone)]
-pub(crate) enum On {
+pub(crate) enum IndexTarget {
     /// A bin, or what a context selects in it.
     Bin(String, Option<Vec<CdtContext>>),
     /// What an expression evaluates to.
@@ -88,10 +88,10 @@ fn bin(name: &Bound<'_, PyString>) -> PyResult<String> {
 fn creating(
     core: &Arc<ClientCore>,
     names: Names,
-    on: On,
+    on: IndexTarget,
     (kind, cit): (IndexType, CollectionIndexType),
     policy: Policy<'_, '_>,
-) -> impl Twin + use<> {
+) -> impl Executable + use<> {
     let (raw, policy) = (RawClient::clone(&core.raw), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
     let future = async move {
@@ -99,14 +99,14 @@ fn creating(
         control::check_known(&raw, namespace)?;
         let client = raw.asynchronous();
         match &on {
-            On::Bin(bin, ctx) => {
+            IndexTarget::Bin(bin, ctx) => {
                 let ctx = ctx.as_deref();
                 client.create_index_on_bin(&policy, namespace, set_name, bin, index_name, kind, cit, ctx).await
             }
-            On::Expression(exp) => {
+            IndexTarget::Expression(exp) => {
                 client.create_index_using_expression(&policy, namespace, set_name, index_name, kind, cit, exp).await
             }
-            On::Set => client.create_set_index(&policy, namespace, set_name, index_name).await,
+            IndexTarget::Set => client.create_set_index(&policy, namespace, set_name, index_name).await,
         }
     };
     let convert = move |py: Python<'_>, task| {
@@ -129,10 +129,10 @@ pub(crate) fn create(
     cit: Option<Object<'_, '_>>,
     ctx: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (names, bin) = (Names::checked(py, namespace, set_name, index_name)?, bin(bin_name)?);
     let of = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
-    Ok(creating(core, names, On::Bin(bin, ctx.map(core_context).transpose()?), of, policy))
+    Ok(creating(core, names, IndexTarget::Bin(bin, ctx.map(core_context).transpose()?), of, policy))
 }
 
 /// An index on the value of an expression.
@@ -147,10 +147,10 @@ pub(crate) fn create_using_expression(
     expression: Object<'_, '_>,
     cit: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let names = Names::checked(py, namespace, set_name, index_name)?;
     let of = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
-    Ok(creating(core, names, On::Expression(core_expression(expression)?), of, policy))
+    Ok(creating(core, names, IndexTarget::Expression(core_expression(expression)?), of, policy))
 }
 
 /// An index of the records of a set.
@@ -161,9 +161,9 @@ pub(crate) fn create_of_set(
     set_name: &str,
     index_name: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let names = Names::checked(py, namespace, Some(set_name), index_name)?;
-    Ok(creating(core, names, On::Set, (IndexType::Numeric, CollectionIndexType::Default), policy))
+    Ok(creating(core, names, IndexTarget::Set, (IndexType::Numeric, CollectionIndexType::Default), policy))
 }
 
 /// Drops an index.
@@ -174,7 +174,7 @@ pub(crate) fn drop_index(
     set_name: Option<&str>,
     index_name: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let names = Names::checked(py, namespace, set_name, index_name)?;
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 use crate::errors;
 use crate::instance::{Instance, prepare};
 use crate::small_bytes::SmallBytes;
-use crate::value::{self, Look, Refused};
+use crate::value::{self, Refused, ValueKind};
 
 /// What a key was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,10 +266,10 @@ fn from_other(namespace: &str, set: &str, key: &Bound<'_, PyAny>) -> PyResult<Ke
     let py = key.py();
     let refused = |refused: Refused| refused.into_py(py, "user key");
     match value::look(key).map_err(refused)? {
-        Look::Int(v) => Key::from_user_key(namespace, set, particle_type::INTEGER, &v.to_be_bytes()),
-        Look::Str => Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?),
-        Look::Bytes => Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes()),
-        Look::Buffer(view) => {
+        ValueKind::Int(v) => Key::from_user_key(namespace, set, particle_type::INTEGER, &v.to_be_bytes()),
+        ValueKind::Str => Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?),
+        ValueKind::Bytes => Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes()),
+        ValueKind::Buffer(view) => {
             let mut bytes = Vec::new();
             view.copy_to(py, &mut bytes)?;
             Key::from_user_key(namespace, set, particle_type::BLOB, &bytes)
@@ -308,11 +308,11 @@ impl Key {
     fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let number = match value::look(key) {
             // A number of 64 unsigned bits has other digits than the signed one with its bits.
-            Ok(Look::Int(number)) if number < 0 && key.gt(0)? => {
+            Ok(ValueKind::Int(number)) if number < 0 && key.gt(0)? => {
                 let text = format!("user key: the integer {key} does not fit into 64 bits with a sign");
                 return Err(PyOverflowError::new_err(text));
             }
-            Ok(Look::Int(number)) => number,
+            Ok(ValueKind::Int(number)) => number,
             Ok(_) => {
                 let kind = key.get_type();
                 return Err(PyTypeError::new_err(format!("the number of a key is an int, not {}", kind.name()?)));
@@ -436,7 +436,7 @@ fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
     let refused = |refused: Refused| refused.into_py(py, "digest");
     let mut bytes = Vec::new();
     match value::look(object).map_err(refused)? {
-        Look::Str => {
+        ValueKind::Str => {
             let text = value::utf8(object).map_err(refused)?;
             if text.len() != 2 * DIGEST_SIZE {
                 let len = text.len();
@@ -453,8 +453,8 @@ fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
                 }
             }
         }
-        Look::Bytes => bytes.extend_from_slice(object.cast::<PyBytes>()?.as_bytes()),
-        Look::Buffer(view) => view.copy_to(py, &mut bytes)?,
+        ValueKind::Bytes => bytes.extend_from_slice(object.cast::<PyBytes>()?.as_bytes()),
+        ValueKind::Buffer(view) => view.copy_to(py, &mut bytes)?,
         _ => {
             let kind = object.get_type();
             return Err(PyTypeError::new_err(format!("a digest is bytes or hex text, not {}", kind.name()?)));

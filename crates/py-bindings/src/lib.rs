@@ -15,7 +15,7 @@
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
-//! * [`door`], [`instance`], [`recycled`]: what makes frequent calls, and objects, cheap
+//! * [`fast_call`], [`instance`], [`recycled`]: what makes frequent calls, and objects, cheap
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -45,9 +45,9 @@ mod command;
 mod configuration;
 mod core;
 mod dataset;
-mod door;
 mod errors;
 mod expression;
+mod fast_call;
 mod fork;
 mod host;
 mod index;

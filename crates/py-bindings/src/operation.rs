@@ -37,7 +37,7 @@ use crate::{errors, value};
 /// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent and bin names of more than 15 bytes.
 #[pyclass(frozen, subclass, module = "aerolane.native")]
 pub(crate) struct BaseOperation {
-    what: What,
+    what: OperationKind,
     /// See [`op`].
     kind: u8,
     particle_type: u8,
@@ -58,7 +58,7 @@ pub(crate) struct Operation;
 
 /// What an operation asks for in the header of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum OperationKind {
     /// Reads all bins.
     ReadAll,
     /// Reads no bins.
@@ -101,11 +101,11 @@ thread_local! {
 }
 
 impl BaseOperation {
-    pub(crate) fn bare(what: What, kind: u8) -> Self {
+    pub(crate) fn bare(what: OperationKind, kind: u8) -> Self {
         Self::of(what, kind, particle_type::NIL, "", &[])
     }
 
-    pub(crate) fn of(what: What, kind: u8, particle_type: u8, name: &str, value: &[u8]) -> Self {
+    pub(crate) fn of(what: OperationKind, kind: u8, particle_type: u8, name: &str, value: &[u8]) -> Self {
         let bytes = SmallBytes::concat([name.as_bytes(), value]);
         let name_len = name.len() as u8; // It was checked, or is empty.
         Self { what, kind, particle_type, name_len, answers: false, sets_type: None, context_len: 0, bytes }
@@ -118,7 +118,7 @@ impl BaseOperation {
         encode: impl FnOnce(&mut Vec<u8>) -> K,
     ) -> PyResult<Self> {
         Self::with_scratch(name, |out| encode(out).kind()).map(|(kind, name, value)| {
-            let what = if operation::is_write(kind) { What::Write } else { What::Read };
+            let what = if operation::is_write(kind) { OperationKind::Write } else { OperationKind::Read };
             let made = Self::of(what, kind, operation::particle_type(kind), name, &value);
             keep(value);
             Self { answers, ..made }
@@ -128,7 +128,7 @@ impl BaseOperation {
     /// Writes a whole bin.
     pub(crate) fn with_value(kind: u8, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_scratch(name, |out| value::encode_value(value, out)).map(|(particle_type, name, value)| {
-            let made = Self::of(What::Write, kind, particle_type, name, &value);
+            let made = Self::of(OperationKind::Write, kind, particle_type, name, &value);
             keep(value);
             made
         })
@@ -164,7 +164,7 @@ impl BaseOperation {
         Self { answers: self.answers, sets_type: self.sets_type, context_len, ..made }
     }
 
-    pub(crate) fn what(&self) -> What {
+    pub(crate) fn what(&self) -> OperationKind {
         self.what
     }
 
@@ -253,20 +253,20 @@ impl Operation {
     /// Reads all bins.
     #[staticmethod]
     fn get(py: Python<'_>) -> PyResult<Py<Self>> {
-        made(py, BaseOperation::bare(What::ReadAll, op::READ))
+        made(py, BaseOperation::bare(OperationKind::ReadAll, op::READ))
     }
 
     /// Reads one bin.
     #[staticmethod]
     fn get_bin(bin_name: &Bound<'_, PyString>) -> PyResult<Py<Self>> {
         let name = checked_name(bin_name)?;
-        made(bin_name.py(), BaseOperation::of(What::Read, op::READ, particle_type::NIL, name, &[]))
+        made(bin_name.py(), BaseOperation::of(OperationKind::Read, op::READ, particle_type::NIL, name, &[]))
     }
 
     /// Reads no bins, only the generation and expiration.
     #[staticmethod]
     fn get_header(py: Python<'_>) -> PyResult<Py<Self>> {
-        made(py, BaseOperation::bare(What::ReadHeader, op::READ))
+        made(py, BaseOperation::bare(OperationKind::ReadHeader, op::READ))
     }
 
     /// Writes a bin; `None` removes it.
@@ -296,28 +296,28 @@ impl Operation {
     /// Resets the TTL and increments the generation. Fails if the record does not exist.
     #[staticmethod]
     fn touch(py: Python<'_>) -> PyResult<Py<Self>> {
-        made(py, BaseOperation::bare(What::Write, op::TOUCH))
+        made(py, BaseOperation::bare(OperationKind::Write, op::TOUCH))
     }
 
     /// Deletes the record.
     #[staticmethod]
     fn delete(py: Python<'_>) -> PyResult<Py<Self>> {
-        made(py, BaseOperation::bare(What::Write, op::DELETE))
+        made(py, BaseOperation::bare(OperationKind::Write, op::DELETE))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let (py, this) = (slf.py(), slf.as_super().get());
         let name = PyString::new(py, this.name_text()).repr()?;
         let call = match (this.what, this.kind) {
-            (What::ReadAll, _) => return Ok("Operation.get()".to_owned()),
-            (What::ReadHeader, _) => return Ok("Operation.get_header()".to_owned()),
-            (What::Read, _) => return Ok(format!("Operation.get_bin({name})")),
-            (What::Write, op::TOUCH) => return Ok("Operation.touch()".to_owned()),
-            (What::Write, op::DELETE) => return Ok("Operation.delete()".to_owned()),
-            (What::Write, op::INCR) => "add",
-            (What::Write, op::APPEND) => "append",
-            (What::Write, op::PREPEND) => "prepend",
-            (What::Write, _) => "put",
+            (OperationKind::ReadAll, _) => return Ok("Operation.get()".to_owned()),
+            (OperationKind::ReadHeader, _) => return Ok("Operation.get_header()".to_owned()),
+            (OperationKind::Read, _) => return Ok(format!("Operation.get_bin({name})")),
+            (OperationKind::Write, op::TOUCH) => return Ok("Operation.touch()".to_owned()),
+            (OperationKind::Write, op::DELETE) => return Ok("Operation.delete()".to_owned()),
+            (OperationKind::Write, op::INCR) => "add",
+            (OperationKind::Write, op::APPEND) => "append",
+            (OperationKind::Write, op::PREPEND) => "prepend",
+            (OperationKind::Write, _) => "put",
         };
         let (kind, bytes) = this.value();
         let value = value::decode(py, kind, bytes)?;
@@ -350,7 +350,7 @@ impl<'py> Operations<'py> {
 
     /// Whether any of them can change the record: then the call goes to the master and can be in doubt.
     pub(crate) fn write(&self) -> bool {
-        self.iter().any(|operation| operation.what == What::Write)
+        self.iter().any(|operation| operation.what == OperationKind::Write)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &BaseOperation> {

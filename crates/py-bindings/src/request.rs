@@ -6,7 +6,7 @@
 use aerolane::Error;
 use aerolane::raw::RawOps;
 use aerolane::raw::command::encode::{
-    Asked, WriteKind, expression, operate_header, read_header, too_big, write_header,
+    OperateHeader, WriteKind, expression, operate_header, read_header, too_big, write_header,
 };
 use aerolane::raw::command::{check, compress};
 use aerolane_wire::WireError;
@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::errors;
 use crate::key::Key;
-use crate::operation::{BaseOperation, Operations, What, checked_name};
+use crate::operation::{BaseOperation, OperationKind, Operations, checked_name};
 use crate::value::{self, Refused};
 
 /// Reads bins. `None`: all of them; an empty sequence: none, only generation and expiration; else those named.
@@ -117,13 +117,13 @@ pub(crate) fn operate(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
-    let mut asked = Asked::default();
+    let mut asked = OperateHeader::default();
     for operation in operations.iter() {
         match operation.what() {
-            What::ReadAll => asked.read(info1::GET_ALL),
-            What::ReadHeader => asked.read(info1::NO_BIN_DATA),
-            What::Read => asked.read(0),
-            What::Write => asked.writes = true,
+            OperationKind::ReadAll => asked.read(info1::GET_ALL),
+            OperationKind::ReadHeader => asked.read(info1::NO_BIN_DATA),
+            OperationKind::Read => asked.read(0),
+            OperationKind::Write => asked.writes = true,
         }
         asked.all_answers |= operation.answers();
     }

@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::command::{Control, Twin, timed};
+use crate::command::{Control, Executable, timed};
 use crate::core::ClientCore;
 use crate::key::{Key, UserKey};
 use crate::policy::enums::Named;
@@ -58,7 +58,7 @@ fn registering(
     body: Vec<u8>,
     server_path: String,
     policy: Policy<'_, '_>,
-) -> impl Twin + use<> {
+) -> impl Executable + use<> {
     let (client, policy) = (RawClient::clone(&core.raw), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
     Control {
@@ -75,7 +75,7 @@ pub(crate) fn register(
     server_path: &str,
     lang: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let body = if let Ok(text) = udf_body.cast::<PyString>() {
         text.to_cow()?.as_bytes().to_vec()
     } else if let Ok(bytes) = udf_body.cast::<PyBytes>() {
@@ -98,7 +98,7 @@ pub(crate) fn register_from_file(
     server_path: &str,
     lang: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     check_language(lang)?;
     let server_path = path(py, server_path)?;
     let body = py.detach(|| std::fs::read(&client_path)).map_err(|error| match error.raw_os_error() {
@@ -121,7 +121,7 @@ pub(crate) fn remove(
     core: &Arc<ClientCore>,
     server_path: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let server_path = path(py, server_path)?;
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
@@ -132,19 +132,23 @@ pub(crate) fn remove(
 }
 
 /// The modules that are registered.
-pub(crate) fn list(_py: Python<'_>, core: &Arc<ClientCore>, policy: Policy<'_, '_>) -> PyResult<impl Twin + use<>> {
+pub(crate) fn list(
+    _py: Python<'_>,
+    core: &Arc<ClientCore>,
+    policy: Policy<'_, '_>,
+) -> PyResult<impl Executable + use<>> {
     Ok(listing(core, policy, FILE_NAME))
 }
 
 /// The modules that are registered, as sessions show them: a module's name is its `name`.
-pub(crate) fn list_named(core: &Arc<ClientCore>) -> impl Twin + use<> {
+pub(crate) fn list_named(core: &Arc<ClientCore>) -> impl Executable + use<> {
     listing(core, None, "name")
 }
 
 /// What servers call the name of a module.
 const FILE_NAME: &str = "filename";
 
-fn listing(core: &Arc<ClientCore>, policy: Policy<'_, '_>, name: &'static str) -> impl Twin + use<> {
+fn listing(core: &Arc<ClientCore>, policy: Policy<'_, '_>, name: &'static str) -> impl Executable + use<> {
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     Control {
         future: async move { list_of(&client, &policy, name).await },
@@ -192,7 +196,7 @@ pub(crate) fn execute(
     function_name: &str,
     args: Option<Object<'_, '_>>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let call = function(py, server_path, function_name, args)?;
     let about = key.clone().unbind();
     let raised = move |py: Python<'_>, returned: aerolane::Result<Py<PyAny>>| {
@@ -209,7 +213,7 @@ pub(crate) fn applying<F>(
     call: Function,
     policy: Arc<CoreWrite>,
     made: F,
-) -> PyResult<impl Twin + use<F>>
+) -> PyResult<impl Executable + use<F>>
 where
     F: FnOnce(Python<'_>, aerolane::Result<Py<PyAny>>) -> PyResult<Py<PyAny>> + Send + 'static,
 {

@@ -4,7 +4,7 @@ use aerolane_wire::operation::{context, list, map, path as select};
 
 use super::{CDT, Emitter, Level, Result_, V5_6, V8_1_1, V8_1_2, op};
 use crate::error::{AelError, AelErrorKind, Span};
-use crate::tree::{Create, Extent, Many, Node, Operand, Path, Root, Select, Step, What, return_type};
+use crate::tree::{Create, Extent, Many, Node, Operand, Path, PathResult, Root, Select, Step, return_type};
 use crate::types::Type;
 
 /// The particle type of maps.
@@ -114,8 +114,8 @@ pub(super) fn plain_level(step: &Step<'_>) -> Option<Level> {
 impl Emitter<'_, '_> {
     pub(super) fn path(&mut self, path: &Path<'_>, node: &Node<'_>) -> Result_ {
         match path.what {
-            What::Value if path.steps.is_empty() => self.root(path),
-            What::BinExists => {
+            PathResult::Value if path.steps.is_empty() => self.root(path),
+            PathResult::BinExists => {
                 self.head(3, op::NE);
                 if let Root::Bin(name) = &path.root {
                     self.bin_type(name);
@@ -123,9 +123,9 @@ impl Emitter<'_, '_> {
                 self.writer().int(0);
                 Ok(())
             }
-            What::Size => self.size(path, node.span),
-            What::Value | What::Return(_) => {
-                let number = if let What::Return(number) = path.what { number } else { return_type::VALUE };
+            PathResult::Size => self.size(path, node.span),
+            PathResult::Value | PathResult::Return(_) => {
+                let number = if let PathResult::Return(number) = path.what { number } else { return_type::VALUE };
                 if number == return_type::EXISTS {
                     let what = self.whether(node.span)?;
                     let gives = if what == return_type::EXISTS { Type::Bool } else { Type::Int };
@@ -135,15 +135,15 @@ impl Emitter<'_, '_> {
                 }
                 let (gives, number) = match (path.what, path.steps.last(), self.tree.known(node)) {
                     // What is selected of a map is a list of the values, where nothing says otherwise.
-                    (What::Value, Some(step), None) if step.select.is_plural() => (Type::List, number),
-                    (What::Value, Some(step), Some(Type::Map)) if step.select.is_plural() => {
+                    (PathResult::Value, Some(step), None) if step.select.is_plural() => (Type::List, number),
+                    (PathResult::Value, Some(step), Some(Type::Map)) if step.select.is_plural() => {
                         (Type::Map, return_type::ORDERED_MAP)
                     }
                     _ => (self.known(node.ty, node.span)?, number),
                 };
                 self.selected(path, gives, number)
             }
-            What::Select(flags) => {
+            PathResult::Select(flags) => {
                 let gives = self.known(node.ty, node.span)?;
                 let levels = self.levels(&path.steps)?;
                 self.need(V8_1_1, node.span, "a path with a wildcard")?;

@@ -7,7 +7,7 @@ use crate::error::{AelErrorKind, Span};
 use crate::functions::flag::{CREATE_ONLY, NO_FAIL, UPDATE_ONLY};
 use crate::functions::{self, Method, Shape};
 use crate::lexer::Token;
-use crate::tree::{Kind, Node, Path, Root, What};
+use crate::tree::{Kind, Node, Path, PathResult, Root};
 use crate::types::{Class, Ty, Type};
 
 /// A function that stands alone: its name, the names of its arguments (`None`: two or more without names), its
@@ -347,13 +347,13 @@ impl<'a> Parser<'a, '_> {
         let plural = path.steps.last().is_some_and(|step| step.select.is_plural());
         let ty = Ty::Known(if exists { Type::Bool } else { Type::Int });
         path.what = match (exists, &path.root) {
-            (true, Root::Bin(_)) if path.steps.is_empty() => What::BinExists,
+            (true, Root::Bin(_)) if path.steps.is_empty() => PathResult::BinExists,
             (true, _) if path.steps.is_empty() => {
                 return Err(self.syntax(span, "exists() is for bins and what is in them: a value does exist"));
             }
-            (true, _) => What::Return(EXISTS),
-            (false, _) if plural => What::Return(COUNT),
-            (false, _) => What::Size,
+            (true, _) => PathResult::Return(EXISTS),
+            (false, _) if plural => PathResult::Return(COUNT),
+            (false, _) => PathResult::Size,
         };
         let depth = path.depth;
         self.node(Kind::Path(path), ty, span, depth)

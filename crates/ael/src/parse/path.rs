@@ -7,7 +7,7 @@ use crate::constant::Param;
 use crate::emit::op;
 use crate::error::{AelErrorKind, Span};
 use crate::lexer::Token;
-use crate::tree::{Kind, Node, Operand, Path, Root, Select, Step, What, return_type};
+use crate::tree::{Kind, Node, Operand, Path, PathResult, Root, Select, Step, return_type};
 use crate::types::{Class, Ty, Type};
 
 /// Most bytes of a bin's name.
@@ -193,7 +193,7 @@ impl<'a> Parser<'a, '_> {
             root_span: start,
             steps: Vec::new(),
             value_ty: root_ty,
-            what: What::Value,
+            what: PathResult::Value,
             depth,
             root_create: None,
             create_span: None,
@@ -389,7 +389,7 @@ impl<'a> Parser<'a, '_> {
             return Ok(*node);
         }
         if path.has_wildcard() {
-            path.what = What::Select(1);
+            path.what = PathResult::Select(1);
             ty = Ty::Known(Type::List);
         }
         self.node(Kind::Path(path), ty, span, depth)
@@ -404,10 +404,10 @@ impl<'a> Parser<'a, '_> {
         }
         self.no_create(&path)?;
         let flags = match name {
-            "getValues" => Some((What::Value, What::Select(1))),
-            "getKeys" => Some((What::Return(return_type::KEY), What::Select(2))),
-            "getKeyValues" => Some((What::Return(return_type::KEY_VALUE), What::Select(3))),
-            "getTree" => Some((What::Return(return_type::ORDERED_MAP), What::Select(0))),
+            "getValues" => Some((PathResult::Value, PathResult::Select(1))),
+            "getKeys" => Some((PathResult::Return(return_type::KEY), PathResult::Select(2))),
+            "getKeyValues" => Some((PathResult::Return(return_type::KEY_VALUE), PathResult::Select(3))),
+            "getTree" => Some((PathResult::Return(return_type::ORDERED_MAP), PathResult::Select(0))),
             _ => None,
         };
         if let Some((plain, wild)) = flags {
@@ -444,7 +444,7 @@ impl<'a> Parser<'a, '_> {
             "get" => {
                 let ty = self.get(&mut path, name_span)?;
                 let span = Span::new(start.start, self.lexer.at);
-                if path.what == What::Return(return_type::KEY_VALUE) {
+                if path.what == PathResult::Return(return_type::KEY_VALUE) {
                     return self.pairs(path, span);
                 }
                 let depth = path.depth;
@@ -468,38 +468,38 @@ impl<'a> Parser<'a, '_> {
         mut path: Box<Path<'a>>,
         name: &str,
         start: Span,
-        plain: What,
-        wild: What,
+        plain: PathResult,
+        wild: PathResult,
     ) -> Result<Node<'a>> {
         let end = self.no_arguments(name)?;
         let depth = path.depth;
         let span = start.to(end);
         let in_map = path.steps.last().and_then(|step| step.in_map);
-        if wild == What::Select(0) {
+        if wild == PathResult::Select(0) {
             // It is that of the bin, and of what is around the range.
             self.no_range(&path)?;
         }
         path.what = match path.has_wildcard() {
             true => wild,
-            false if path.steps.is_empty() && plain != What::Value => {
+            false if path.steps.is_empty() && plain != PathResult::Value => {
                 return Err(self.unsupported(span, &format!("{name}() of a whole bin")));
             }
-            false if in_map == Some(false) && plain != What::Value => match wild {
+            false if in_map == Some(false) && plain != PathResult::Value => match wild {
                 // The tree of a list is a list.
-                What::Select(0) => What::Value,
+                PathResult::Select(0) => PathResult::Value,
                 _ => return Err(self.syntax(span, format!("{name}() is for maps"))),
             },
             false => plain,
         };
         let ty = match path.what {
-            What::Return(return_type::KEY_VALUE) => return self.pairs(path, span),
-            What::Value => path.value_ty,
-            What::Return(return_type::ORDERED_MAP) => Ty::Known(Type::Map),
+            PathResult::Return(return_type::KEY_VALUE) => return self.pairs(path, span),
+            PathResult::Value => path.value_ty,
+            PathResult::Return(return_type::ORDERED_MAP) => Ty::Known(Type::Map),
             // The key of a single step is no list.
-            What::Return(return_type::KEY) if !path.steps.last().is_some_and(|step| step.select.is_plural()) => {
+            PathResult::Return(return_type::KEY) if !path.steps.last().is_some_and(|step| step.select.is_plural()) => {
                 self.types.open(Class::Any)
             }
-            What::Select(0) => path.root_ty,
+            PathResult::Select(0) => path.root_ty,
             _ => Ty::Known(Type::List),
         };
         self.node(Kind::Path(path), ty, span, depth)
@@ -528,7 +528,7 @@ impl<'a> Parser<'a, '_> {
             (_, 0) => return_type::RANK,
             _ => return_type::REVERSE_RANK,
         };
-        path.what = What::Return(number);
+        path.what = PathResult::Return(number);
         let kind = match (maps, plural) {
             (true, _) => Type::Map,
             (false, true) => Type::List,
@@ -541,7 +541,7 @@ impl<'a> Parser<'a, '_> {
     /// Keys and values in turn. Servers answer those of a selector as a map, of which a path gives the list.
     #[inline(never)]
     fn pairs(&mut self, mut path: Box<Path<'a>>, span: Span) -> Result<Node<'a>> {
-        path.what = What::Return(return_type::ORDERED_MAP);
+        path.what = PathResult::Return(return_type::ORDERED_MAP);
         let (depth, map) = (path.depth, Ty::Known(Type::Map));
         let node = self.node(Kind::Path(path), map, span, depth)?;
         let depth = node.depth;
@@ -552,7 +552,7 @@ impl<'a> Parser<'a, '_> {
             root_span: span,
             steps: vec![all],
             value_ty: map,
-            what: What::Select(3),
+            what: PathResult::Select(3),
             depth,
             root_create: None,
             create_span: None,
@@ -578,7 +578,7 @@ impl<'a> Parser<'a, '_> {
             root_span: path.root_span,
             steps: std::mem::take(&mut path.steps),
             value_ty: ty,
-            what: What::Value,
+            what: PathResult::Value,
             depth: path.depth,
             root_create: path.root_create,
             create_span: path.create_span,
@@ -626,7 +626,7 @@ impl<'a> Parser<'a, '_> {
         let end = self.expect(")", "or \",\" behind an argument")?;
         let span = name.to(end);
         if path.has_wildcard() {
-            path.what = What::Select(1);
+            path.what = PathResult::Select(1);
             return Ok(Ty::Known(Type::List));
         }
         let plural = path.steps.last().is_some_and(|step| step.select.is_plural());
@@ -643,7 +643,7 @@ impl<'a> Parser<'a, '_> {
                 if of_map && step.in_map == Some(false) {
                     return Err(self.syntax(span, "a list has no keys"));
                 }
-                path.what = What::Return(number);
+                path.what = PathResult::Return(number);
                 match number {
                     return_type::COUNT => Ty::Known(Type::Int),
                     return_type::EXISTS => Ty::Known(Type::Bool),
@@ -674,7 +674,7 @@ impl<'a> Parser<'a, '_> {
         }
         self.all_params_used()?;
         match node.kind {
-            Kind::Path(path) if matches!(path.what, What::Value | What::Select(1)) => {
+            Kind::Path(path) if matches!(path.what, PathResult::Value | PathResult::Select(1)) => {
                 if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Many { .. })) {
                     return Err(self.syntax(step.span, "a context names one item per step: no ranges, no lists"));
                 }

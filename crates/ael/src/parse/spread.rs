@@ -11,7 +11,7 @@ use super::{Parser, Result, depth};
 use crate::constant::Param;
 use crate::emit::op;
 use crate::error::{AelErrorKind, Span};
-use crate::tree::{Extent, Kind, Many, Node, Operand, Path, Root, Select, Step, What};
+use crate::tree::{Extent, Kind, Many, Node, Operand, Path, PathResult, Root, Select, Step};
 use crate::types::{Class, Ty, Type};
 
 /// What a filter looks at.
@@ -144,7 +144,7 @@ impl<'a> Parser<'a, '_> {
             root_span: span,
             steps: Vec::new(),
             value_ty: ty,
-            what: What::Value,
+            what: PathResult::Value,
             depth: 0,
             root_create: None,
             create_span: None,

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use aerolane_bench::conditions::Conditions;
 use aerolane_bench::counts::accepted::{self, Figures, Verdict};
 use aerolane_bench::counts::heap::CountingAllocator;
-use aerolane_bench::counts::{front_doors, hot_path_allocations, instructions};
+use aerolane_bench::counts::{client_calls, hot_path_allocations, instructions};
 use aerolane_bench::embedded::EmbeddedProcess;
-use aerolane_bench::{hot, session};
+use aerolane_bench::{hot_paths, session};
 use clap::Parser;
 
 #[global_allocator]
@@ -34,11 +34,11 @@ struct Options {
     #[arg(long)]
     no_instructions: bool,
 
-    /// Do not count the allocations of the front doors (they need a cluster).
+    /// Do not count the allocations of client calls (they need a cluster).
     #[arg(long)]
-    no_front_doors: bool,
+    no_client_calls: bool,
 
-    /// The cluster for the front doors; without one, an embedded cluster is started in a process of its own.
+    /// The cluster for client calls; without one, an embedded cluster is started in a process of its own.
     #[arg(long, env = "AEROSPIKE_HOST")]
     host: Option<String>,
 
@@ -58,8 +58,8 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     if let Some(name) = &options.run {
-        let Some(path) = hot::find(name) else {
-            eprintln!("there is no hot path `{name}`");
+        let Some(path) = hot_paths::find(name) else {
+            eprintln!("there is no hot_paths path `{name}`");
             return ExitCode::FAILURE;
         };
         (path.prepare)()(options.times);
@@ -78,7 +78,7 @@ fn count(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut accepted = Figures::read(&options.accepted)?;
     let mut now = Figures { taken_with: options.taken_with.clone(), ..Figures::default() };
     now.allocations.extend(hot_path_allocations(&options.only));
-    if !options.no_front_doors {
+    if !options.no_client_calls {
         let own;
         let seeds = if let Some(host) = options.host.as_deref().filter(|host| !host.is_empty()) {
             host
@@ -86,7 +86,7 @@ fn count(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
             own = EmbeddedProcess::start(1, "test", false, &Conditions::default())?;
             own.seeds()
         };
-        let figures = front_doors::allocations(seeds)?;
+        let figures = client_calls::allocations(seeds)?;
         now.allocations.extend(figures.into_iter().filter(|(name, _)| name.contains(&options.only)));
     }
     if !options.no_instructions {

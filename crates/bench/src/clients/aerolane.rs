@@ -1,4 +1,4 @@
-//! Aerolane's three front doors.
+//! Aerolane's three client types.
 
 use std::future::Future;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! The front doors under measurement: each connects, starts the workers of a [`Stage`] and keeps them alive.
+//! The clients under measurement: each connects, starts the workers of a [`Stage`] and keeps them alive.
 //!
 //! A measured process serves one client and ends, so this module leaks its client and policies: the workers share them
 //! through `&'static` references and pay no reference counting per operation.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::hot;
+use crate::hot_paths;
 
 /// Operations of the short run.
 const SHORT: u64 = 200;
@@ -35,7 +35,7 @@ pub enum InstructionError {
 /// # Errors
 /// When valgrind cannot be run or gives no count.
 pub fn per_operation(program: &Path, only: &str) -> Result<Vec<(String, f64)>, InstructionError> {
-    hot::all()
+    hot_paths::all()
         .iter()
         .filter(|path| path.name.contains(only))
         .map(|path| {

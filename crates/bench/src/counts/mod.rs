@@ -5,11 +5,11 @@
 //! runs it.
 
 pub mod accepted;
-pub mod front_doors;
+pub mod client_calls;
 pub mod heap;
 pub mod instructions;
 
-use crate::hot;
+use crate::hot_paths;
 
 /// Operations before heap allocations are counted: buffers have then reached their size.
 const WARM_UP: u64 = 2_000;
@@ -19,7 +19,7 @@ const COUNTED: u64 = 1_000;
 /// Heap allocations per operation of every hot path whose name contains `only`. Needs the counting allocator.
 #[must_use]
 pub fn hot_path_allocations(only: &str) -> Vec<(String, f64)> {
-    hot::all()
+    hot_paths::all()
         .into_iter()
         .filter(|path| path.name.contains(only))
         .map(|path| {

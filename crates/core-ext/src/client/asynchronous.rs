@@ -8,11 +8,11 @@ use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, Key, ReadPolicy, Reco
 
 use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::core_methods::prelude::*;
+use super::core_methods::{core_methods, of_change, on_core, stream_methods};
 use super::execute::execute;
-use super::front_door::single_record_methods;
 use super::lanes::Lanes;
-use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, of_change, on_core, stream_methods};
+use super::methods::single_record_methods;
 use super::query::IdleStreams;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::{Cluster, Subscription};
@@ -21,12 +21,12 @@ use crate::command::operations_need_core;
 use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
 use crate::driver::host::Hosts;
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::dynamic;
 use crate::error::{Error, Result};
 use crate::operations::{Operation, to_core};
 
-/// What the front doors of one client share.
+/// What a client shares with its clones and with the clients of other types that are made from it.
 pub(crate) struct Shared {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) lanes: Arc<Lanes>,
@@ -105,14 +105,14 @@ impl Client {
         cluster.follow(file);
         let shared = Shared::new(cluster, &config);
         // The first look for a lane makes those of this runtime, and warms them.
-        shared.lanes.mine()?;
+        shared.lanes.caller_lane()?;
         Ok(Self { shared })
     }
 
     single_record_methods! { (async) (.await) }
-    long_tail_methods! { (async) (.await) }
+    core_methods! { (async) (.await) }
     stream_methods! {}
-    async_batch_methods! { |client| &*client.shared.lanes.mine()? }
+    async_batch_methods! { |client| &*client.shared.lanes.caller_lane()? }
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]
@@ -123,7 +123,7 @@ impl Client {
     #[expect(clippy::manual_async_fn, reason = "holds its argument once; see `execute`")]
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
         async move {
-            let lane = self.shared.lanes.mine()?;
+            let lane = self.shared.lanes.caller_lane()?;
             execute(&self.shared.cluster, &lane, command).await
         }
     }

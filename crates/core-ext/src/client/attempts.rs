@@ -19,7 +19,7 @@ use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::logging::event;
-use crate::metrics::{Mark, Stamp};
+use crate::metrics::{MetricKey, Stamp};
 use crate::topology::{Breaker, NodeId, NodeInfo, Route, Topology};
 
 use super::watch::Ended;
@@ -73,7 +73,7 @@ pub(crate) struct Attempts<'a> {
     limit_ms: u32,
     kind: CommandType,
     /// What it is counted as, if it is measured: known from the first attempt on.
-    mark: Mark,
+    metric_key: MetricKey,
     writes: bool,
     /// Known from the first attempt on.
     route: Option<Route>,
@@ -105,7 +105,7 @@ pub(crate) struct Attempt<'t> {
     pub(crate) node: &'t Arc<NodeInfo>,
     pub(crate) deadline: Option<Instant>,
     /// What it is counted as, if it is measured; see [`Attempts::stamp`].
-    pub(crate) mark: Mark,
+    pub(crate) metric_key: MetricKey,
 }
 
 impl<'a> Attempts<'a> {
@@ -124,7 +124,7 @@ impl<'a> Attempts<'a> {
             deadline: policy::deadline(policy, now),
             limit_ms: 0,
             kind,
-            mark: Mark::NONE,
+            metric_key: MetricKey::NONE,
             writes,
             route: None,
             made: 0,
@@ -149,9 +149,9 @@ impl<'a> Attempts<'a> {
         subject: Subject<'a>,
         what: (CommandType, bool),
         started: Instant,
-        (route, mark): (Route, Mark),
+        (route, metric_key): (Route, MetricKey),
     ) -> Self {
-        Self { route: Some(route), mark, made: 1, ..Self::new(cluster, policy, subject, what, started) }
+        Self { route: Some(route), metric_key, made: 1, ..Self::new(cluster, policy, subject, what, started) }
     }
 
     /// Where the attempts have been; known once there was one.
@@ -160,19 +160,19 @@ impl<'a> Attempts<'a> {
     }
 
     /// What the call is counted as.
-    pub(crate) fn mark(&self) -> Mark {
-        self.mark
+    pub(crate) fn metric_key(&self) -> MetricKey {
+        self.metric_key
     }
 
     /// Decides, before the first attempt of a call that picks its nodes itself, whether it is measured.
-    pub(crate) fn set_mark(&mut self, mark: Mark) {
-        self.mark = mark;
+    pub(crate) fn set_metric_key(&mut self, metric_key: MetricKey) {
+        self.metric_key = metric_key;
     }
 
     /// The stamp of an attempt that begins now.
     #[inline]
     pub(crate) fn stamp(&self, now: Instant) -> Stamp {
-        self.cluster.metrics().stamp(self.mark, now)
+        self.cluster.metrics().stamp(self.metric_key, now)
     }
 
     /// Picks the node of the next attempt, by the present snapshot of the topology.
@@ -188,7 +188,7 @@ impl<'a> Attempts<'a> {
         let namespace = self.subject.namespace;
         self.begin(now)?;
         if self.made == 1 {
-            self.mark = self.cluster.metrics().mark(self.kind, namespace);
+            self.metric_key = self.cluster.metrics().metric_key(self.kind, namespace);
         }
         let routed = topology.namespace(namespace).and_then(|map| {
             let policy = self.policy;
@@ -210,7 +210,7 @@ impl<'a> Attempts<'a> {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
         let deadline = self.towards(node, now)?;
-        Ok(Attempt { node, deadline, mark: self.mark })
+        Ok(Attempt { node, deadline, metric_key: self.metric_key })
     }
 
     /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.

@@ -1,10 +1,10 @@
 //! Batches: rows go to their nodes as one request each, outcomes come back into the rows.
 //!
-//! [`Course`] decides and takes outcomes in, without I/O; [`on_lane`] and [`on_pools`] carry it out. A group is the rows
+//! [`BatchCall`] decides and takes outcomes in, without I/O; [`on_lane`] and [`on_pools`] carry it out. A group is the rows
 //! that go to one node at the same time. When its request fails, its unanswered rows are routed anew, by the rules of
 //! [`Attempts`](super::attempts::Attempts); the other groups go on.
 
-mod course;
+mod call;
 mod delegate;
 mod on_lane;
 mod on_pools;
@@ -84,7 +84,7 @@ macro_rules! async_batch_methods {
             }
             let nobody = None::<fn(usize, &[BatchOperation]) -> std::future::Ready<bool>>;
             let $client = self;
-            on_lane(&$client.shared.cluster, Way::Tasks($lane), policy, rows, nobody).await
+            on_lane(&$client.shared.cluster, LaneRef::Tasks($lane), policy, rows, nobody).await
         }
 
         /// [`batch`](Self::batch) that tells `on_row` of each row (its place in `rows`, its outcome) as the answers
@@ -111,7 +111,7 @@ macro_rules! async_batch_methods {
             }
             let $client = self;
             let on_row = |index: usize, rows: &[BatchOperation]| on_row(index, rows[index].batch_record());
-            on_lane(&$client.shared.cluster, Way::Tasks($lane), policy, rows, Some(on_row)).await
+            on_lane(&$client.shared.cluster, LaneRef::Tasks($lane), policy, rows, Some(on_row)).await
         }
     };
 }

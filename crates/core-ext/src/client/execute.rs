@@ -10,8 +10,8 @@ use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::driver::blocking::Interrupt;
+use crate::driver::lane_ref::LaneRef;
 use crate::driver::tasks::{ExchangeError, SharedLane};
-use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::lane::Class;
 use crate::topology::{NodeId, NodeInfo, Topology};
@@ -44,11 +44,11 @@ pub(crate) fn execute<C: Command>(
         #[cfg(feature = "tracing")]
         if cluster.watch().has_spans() {
             let span = super::span::of(command.kind(), subject(command.key()), None);
-            let call = on_lane(cluster, Way::Tasks(lane), &mut attempts, (partition, now), encode, decode);
+            let call = on_lane(cluster, LaneRef::Tasks(lane), &mut attempts, (partition, now), encode, decode);
             // On the heap: calls without spans are to hold nothing of this.
             return Box::pin(tracing::Instrument::instrument(call, span)).await;
         }
-        on_lane(cluster, Way::Tasks(lane), &mut attempts, (partition, now), encode, decode).await
+        on_lane(cluster, LaneRef::Tasks(lane), &mut attempts, (partition, now), encode, decode).await
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn subject(key: &aerospike_core::Key) -> Subject<'_> {
 #[expect(clippy::manual_async_fn, reason = "holds its arguments once")]
 pub(super) fn on_lane<R>(
     cluster: &Cluster,
-    lane: Way<'_>,
+    lane: LaneRef<'_>,
     attempts: &mut Attempts<'_>,
     (partition, mut now): (u16, Instant),
     encode: impl Fn(&mut Vec<u8>) -> Result<()>,

@@ -5,8 +5,8 @@
 //! [`ClientConfig::lanes`](crate::ClientConfig::lanes) says on a multi-thread one. Callers outside of any
 //! tokio runtime share a lane on the control plane's, and so do those on runtimes without I/O or timers.
 
-mod mine;
 mod runtime;
+mod thread_lanes;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
@@ -19,9 +19,9 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwap;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use mine::ByThread;
-pub(crate) use mine::Mine;
 use runtime::{RuntimeWatch, has_drivers};
+pub(crate) use thread_lanes::CallerLane;
+use thread_lanes::ThreadLanes;
 
 use crate::cluster::Cluster;
 use crate::config::{ClientConfig, PoolSizing};
@@ -54,7 +54,7 @@ pub(crate) struct Lanes {
     idle_timeout: AtomicU32,
     all: ArcSwap<Vec<Arc<RuntimeLanes>>>,
     /// Of these, those that a thread has used.
-    by_thread: ByThread,
+    by_thread: ThreadLanes,
     /// Held while lanes are added or the client closes.
     changes: Mutex<Closed>,
     /// Which nodes the lanes take to be part of the cluster, by index.
@@ -73,7 +73,7 @@ impl Lanes {
             sizing: config.pool_sizing(),
             idle_timeout: AtomicU32::new(cluster.idle_timeout()),
             all: ArcSwap::default(),
-            by_thread: ByThread::default(),
+            by_thread: ThreadLanes::default(),
             changes: Mutex::default(),
             active: Mutex::default(),
         }
@@ -97,7 +97,7 @@ impl Lanes {
     }
 
     /// The lane for the calling thread.
-    pub(crate) fn mine(self: &Arc<Self>) -> Result<Mine, Error> {
+    pub(crate) fn caller_lane(self: &Arc<Self>) -> Result<CallerLane, Error> {
         if let Some(lane) = worker::runtime().and_then(|runtime| self.by_thread.lane(runtime)) {
             return Ok(lane);
         }

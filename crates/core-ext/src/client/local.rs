@@ -20,15 +20,15 @@ use tokio::task::LocalSet;
 use super::asynchronous::{Client, Shared};
 use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::core_methods::prelude::*;
+use super::core_methods::{core_methods, of_change, on_core, stream_methods};
 use super::execute::execute;
-use super::front_door::single_record_methods;
-use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, of_change, on_core, stream_methods};
+use super::methods::single_record_methods;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;
 use crate::command::operations_need_core;
+use crate::driver::lane_ref::LaneRef;
 use crate::driver::tasks::SharedLane;
-use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::operations::{Operation, to_core};
 
@@ -193,7 +193,7 @@ pub struct LocalClient {
 
 impl LocalClient {
     single_record_methods! { (async) (.await) }
-    long_tail_methods! { (async) (.await) }
+    core_methods! { (async) (.await) }
     stream_methods! {}
     async_batch_methods! { |client| &client.lane }
 

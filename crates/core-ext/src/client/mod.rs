@@ -1,4 +1,4 @@
-//! The client: three front doors to one cluster.
+//! The clients: three types for one cluster.
 //!
 //! * [`Client`]: async, from any tokio runtime
 //! * [`LocalClient`] on a [`LaneRuntime`]: tasks that live on threads of ours, each with a lane of its own
@@ -9,11 +9,11 @@ mod attempts;
 mod batch;
 mod buffers;
 mod commands;
+mod core_methods;
 mod execute;
-mod front_door;
 mod lanes;
 mod local;
-mod long_tail;
+mod methods;
 mod metrics;
 mod query;
 mod raw;

@@ -32,11 +32,11 @@ use crate::config::ClientConfig;
 use crate::driver::blocking::{Interrupt, Job};
 use crate::driver::fork::DeadSocket;
 use crate::driver::host::{HostDriver, HostHandle};
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::dynamic::{self, Overlay};
 use crate::error::{Error, Result};
 use crate::lane::{Failure, Full};
-use crate::metrics::{Mark, Stamp, is_compressed};
+use crate::metrics::{MetricKey, Stamp, is_compressed};
 use crate::sync::Mutex;
 use crate::topology::{NodeId, NodeInfo, Route};
 
@@ -97,7 +97,7 @@ pub struct RawAttempt {
     deadline: Option<Instant>,
     started: Instant,
     route: Route,
-    mark: Mark,
+    metric_key: MetricKey,
     stamp: Stamp,
 }
 
@@ -226,9 +226,9 @@ impl RawClient {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
         let attempts = Attempts::new(cluster, policy, call.subject(), call.what(), now);
-        on_thread(cluster, attempts, (call.partition, now), interrupt, |Attempt { node, deadline, mark }, now| {
-            let mark = if mark.is_none() { mark } else { mark.of_read(request) };
-            let job = Job { request, now, deadline, reads: !call.writes, mark, interrupt };
+        on_thread(cluster, attempts, (call.partition, now), interrupt, |Attempt { node, deadline, metric_key }, now| {
+            let metric_key = if metric_key.is_none() { metric_key } else { metric_key.of_read(request) };
+            let job = Job { request, now, deadline, reads: !call.writes, metric_key, interrupt };
             pools.exchange(node, job, |body| call.accept(body, node, &mut take))
         })
     }
@@ -256,8 +256,8 @@ impl RawClient {
     where
         K: RawKey + Send + Sync + 'static,
     {
-        let result = match self.shared.lanes.mine() {
-            Ok(lane) => self.batch_over(Way::Tasks(&lane), &policy, &mut rows).await,
+        let result = match self.shared.lanes.caller_lane() {
+            Ok(lane) => self.batch_over(LaneRef::Tasks(&lane), &policy, &mut rows).await,
             Err(error) => Err(error),
         };
         (rows, result)
@@ -277,10 +277,10 @@ impl RawClient {
     where
         K: RawKey + Send + Sync + 'static,
     {
-        let lane = self.shared.lanes.mine()?;
+        let lane = self.shared.lanes.caller_lane()?;
         let on_row = Mutex::new(on_row);
         let told = |row: usize, rows: &RawBatch<K>| std::future::ready((*on_row.lock())(row, rows.outcome(row)));
-        batch::on_lane(&self.shared.cluster, Way::Tasks(&lane), policy, rows, Some(told)).await
+        batch::on_lane(&self.shared.cluster, LaneRef::Tasks(&lane), policy, rows, Some(told)).await
     }
 
     /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled.
@@ -293,16 +293,16 @@ impl RawClient {
     where
         K: RawKey + Send + Sync + 'static,
     {
-        let result = self.batch_over(Way::Host(host), &policy, &mut rows).await;
+        let result = self.batch_over(LaneRef::Host(host), &policy, &mut rows).await;
         (rows, result)
     }
 
-    async fn batch_over<K>(&self, way: Way<'_>, policy: &BatchPolicy, rows: &mut RawBatch<K>) -> Result<()>
+    async fn batch_over<K>(&self, lane: LaneRef<'_>, policy: &BatchPolicy, rows: &mut RawBatch<K>) -> Result<()>
     where
         K: RawKey + Send + Sync + 'static,
     {
         let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
-        batch::on_lane(&self.shared.cluster, way, policy, rows, nobody).await
+        batch::on_lane(&self.shared.cluster, lane, policy, rows, nobody).await
     }
 
     /// A call of the transaction that its policy names; `set` and `digest` are those of its record. Gives the message of
@@ -346,7 +346,7 @@ impl RawClient {
             deadline,
             started: now,
             route: attempts.route()?,
-            mark: attempts.mark(),
+            metric_key: attempts.metric_key(),
             stamp: attempts.stamp(now),
         })
     }
@@ -431,8 +431,8 @@ impl RawClient {
         request: &[u8],
         begun: Option<(RawAttempt, RawFailure)>,
     ) -> Result<Vec<u8>> {
-        let lane = self.shared.lanes.mine()?;
-        self.resume_over(Way::Tasks(&lane), policy, call, request, begun).await
+        let lane = self.shared.lanes.caller_lane()?;
+        self.resume_over(LaneRef::Tasks(&lane), policy, call, request, begun).await
     }
 
     /// [`resume`](Self::resume) over the lane of a foreign event loop, on whose thread the future is polled.
@@ -444,12 +444,12 @@ impl RawClient {
         request: &[u8],
         begun: Option<(RawAttempt, RawFailure)>,
     ) -> Result<Vec<u8>> {
-        self.resume_over(Way::Host(host), policy, call, request, begun).await
+        self.resume_over(LaneRef::Host(host), policy, call, request, begun).await
     }
 
     async fn resume_over(
         &self,
-        lane: Way<'_>,
+        lane: LaneRef<'_>,
         policy: &BasePolicy,
         call: RawCall<'_>,
         request: &[u8],
@@ -518,7 +518,7 @@ impl RawClient {
 
 impl RawAttempt {
     fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'a>) -> Attempts<'a> {
-        Attempts::resume(cluster, policy, call.subject(), call.what(), self.started, (self.route, self.mark))
+        Attempts::resume(cluster, policy, call.subject(), call.what(), self.started, (self.route, self.metric_key))
     }
 }
 

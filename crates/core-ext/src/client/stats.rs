@@ -8,7 +8,7 @@ use crate::lane::NodeCounters;
 use crate::metrics::LoopBusy;
 use crate::topology::NodeId;
 
-/// A snapshot of a client's connections, of all its clones and front doors: `client.stats()`.
+/// A snapshot of a client's connections, of all its clones and all clients made from it: `client.stats()`.
 ///
 /// Shows what goes over our own connections; for calls that aerospike-core carries out, latencies and result codes, see
 /// `client.metrics()`. Taking a

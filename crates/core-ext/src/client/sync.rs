@@ -14,11 +14,11 @@ use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempt, Attempts};
 use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::core_methods::prelude::*;
+use super::core_methods::{core_methods, of_change, of_core};
 use super::execute::{on_thread, subject};
-use super::front_door::single_record_methods;
 use super::lanes::Lanes;
-use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, of_change, of_core};
+use super::methods::single_record_methods;
 use super::query::IdleStreams;
 use super::query::plan::{check_servers, check_statement};
 use crate::batch::{BatchOperation, BatchRecord};
@@ -87,7 +87,7 @@ impl SyncClient {
     }
 
     single_record_methods! { () () }
-    long_tail_methods! { () () }
+    core_methods! { () () }
 
     /// Reads, writes and deletes many records, each row with its own outcome.
     ///
@@ -226,11 +226,11 @@ impl SyncClient {
             .then(|| super::span::of(command.kind(), subject(command.key()), None).entered());
         let timeout_ms = attempts.server_timeout_ms();
         let (reads, interrupt) = (!command.writes(), Interrupt::default());
-        on_thread(cluster, attempts, (partition, now), interrupt, |Attempt { node, deadline, mark }, now| {
+        on_thread(cluster, attempts, (partition, now), interrupt, |Attempt { node, deadline, metric_key }, now| {
             with_request(
                 |out| command.encode(timeout_ms, out),
                 |request| {
-                    let job = Job { request, now, deadline, reads, mark, interrupt };
+                    let job = Job { request, now, deadline, reads, metric_key, interrupt };
                     pools.exchange(node, job, |body| command.decode(body, node.label()))
                 },
             )

@@ -4,7 +4,7 @@ use aerospike_core::AdminPolicy;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::long_tail::of_change;
+use super::core_methods::of_change;
 use super::raw::RawClient;
 use crate::error::{Error, Result};
 

@@ -20,10 +20,10 @@ const KEEP_HELPERS: Duration = Duration::from_secs(1);
 
 /// The process's control thread. Behind a pointer that is replaced after a fork, because the lock within may have been
 /// held by a thread that the child does not have.
-static HOME: ArcSwapOption<Home> = ArcSwapOption::const_empty();
+static CURRENT: ArcSwapOption<ProcessControl> = ArcSwapOption::const_empty();
 
-/// Where the control thread of one process is found.
-struct Home {
+/// The control thread of one process.
+struct ProcessControl {
     process: u32,
     running: Mutex<Option<Running>>,
 }
@@ -36,34 +36,34 @@ struct Running {
     _keep: oneshot::Sender<()>,
 }
 
-impl Home {
+impl ProcessControl {
     fn of_this_process() -> Arc<Self> {
         let process = std::process::id();
         loop {
-            let present = HOME.load();
-            if let Some(home) = present.as_ref().filter(|home| home.process == process) {
-                return Arc::clone(home);
+            let present = CURRENT.load();
+            if let Some(control) = present.as_ref().filter(|control| control.process == process) {
+                return Arc::clone(control);
             }
-            HOME.compare_and_swap(&present, Some(Arc::new(Self { process, running: Mutex::default() })));
+            CURRENT.compare_and_swap(&present, Some(Arc::new(Self { process, running: Mutex::default() })));
         }
     }
 }
 
 /// A share in the control thread, which runs while there are any.
-pub(super) struct Lease {
-    home: Arc<Home>,
+pub(super) struct ControlLease {
+    control: Arc<ProcessControl>,
     runtime: Handle,
     thread: ThreadId,
 }
 
-impl Lease {
+impl ControlLease {
     /// A share in this process's control thread, which is started if it does not run.
     ///
     /// # Errors
     /// `Client` when the thread or its runtime cannot be started.
     pub(super) fn new() -> Result<Self> {
-        let home = Home::of_this_process();
-        let mut slot = home.running.lock();
+        let control = ProcessControl::of_this_process();
+        let mut slot = control.running.lock();
         let running = match &mut *slot {
             Some(running) => running,
             none => none.insert(start()?),
@@ -71,7 +71,7 @@ impl Lease {
         running.leases += 1;
         let (runtime, thread) = (running.runtime.clone(), running.thread);
         drop(slot);
-        Ok(Self { home, runtime, thread })
+        Ok(Self { control, runtime, thread })
     }
 
     /// The thread's runtime.
@@ -85,9 +85,9 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for ControlLease {
     fn drop(&mut self) {
-        let mut running = self.home.running.lock();
+        let mut running = self.control.running.lock();
         if let Some(mut last) = running.take() {
             last.leases -= 1;
             if last.leases > 0 {

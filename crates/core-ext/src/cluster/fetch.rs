@@ -61,7 +61,7 @@ async fn info(node: &Node, commands: &[&str], timeout: Duration) -> Result<Vec<(
 
 /// Where a node can be reached.
 #[derive(Debug, Default)]
-pub(super) struct Whereabouts {
+pub(super) struct NodeAddresses {
     /// Where it listens, the address that aerospike-core uses first.
     pub(super) addresses: Vec<SocketAddr>,
     /// Where to log in over TLS, when aerospike-core itself talks to the node in clear.
@@ -69,7 +69,7 @@ pub(super) struct Whereabouts {
 }
 
 /// Finds out where a node can be reached; `login`: the policy, when logins go elsewhere.
-pub(super) async fn whereabouts(node: &Node, login: Option<&ClientPolicy>, timeout: Duration) -> Whereabouts {
+pub(super) async fn node_addresses(node: &Node, login: Option<&ClientPolicy>, timeout: Duration) -> NodeAddresses {
     let login = async {
         match login {
             Some(policy) => login_addresses(node, policy, timeout).await,
@@ -77,7 +77,7 @@ pub(super) async fn whereabouts(node: &Node, login: Option<&ClientPolicy>, timeo
         }
     };
     let (addresses, login) = tokio::join!(addresses(node, timeout), login);
-    Whereabouts { addresses, login }
+    NodeAddresses { addresses, login }
 }
 
 async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr> {

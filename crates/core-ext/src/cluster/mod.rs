@@ -7,7 +7,7 @@
 
 mod control;
 mod fetch;
-mod life;
+mod lifecycle;
 mod listeners;
 mod seeds;
 mod tunable;
@@ -25,7 +25,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
 pub(crate) use control::every;
-use control::{Lease, check_may_wait};
+use control::{ControlLease, check_may_wait};
 use listeners::Listeners;
 pub use listeners::Subscription;
 pub(crate) use tunable::Tunable;
@@ -157,9 +157,9 @@ impl Cluster {
         let hosts = seeds::parse(hosts, connect::tls_configured(policy))?;
         let policy = Arc::new(policy.clone());
         let (sender, receiver) = oneshot::channel();
-        let lease = Lease::new()?;
+        let lease = ControlLease::new()?;
         let control = Control { runtime: lease.runtime().clone(), thread: lease.thread() };
-        control.runtime.spawn(life::live(lease, policy, hosts, sender));
+        control.runtime.spawn(lifecycle::live(lease, policy, hosts, sender));
         Ok((control, receiver))
     }
 
@@ -238,7 +238,7 @@ impl Cluster {
     /// # Errors
     /// `Client` when there is no thread to be had.
     pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let lease = Lease::new()?;
+        let lease = ControlLease::new()?;
         let done = lease.runtime().spawn_blocking(work).await;
         done.map_err(|_| Error::client_error("a thread of the control plane ended unexpectedly"))
     }

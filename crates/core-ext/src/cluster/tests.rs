@@ -139,7 +139,7 @@ async fn a_dropped_connect_ends() {
 
 #[test]
 fn the_control_thread_is_not_waited_for_on_itself() {
-    let lease = Lease::new().unwrap();
+    let lease = ControlLease::new().unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
     let seeds = closed().to_string();
     lease.runtime().spawn(async move { sender.send(Cluster::connect_blocking(&quick(), &seeds)) });

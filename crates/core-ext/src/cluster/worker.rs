@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
-use super::fetch::{self, Ownership, Whereabouts};
+use super::fetch::{self, NodeAddresses, Ownership};
 use super::{Shared, Tunable, every};
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, TopologyBuilder};
@@ -83,12 +83,12 @@ pub(super) struct Worker {
 }
 
 /// Finds out where a node listens.
-type Locate = Box<dyn Fn(Arc<Node>, Duration) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync>;
+type Locate = Box<dyn Fn(Arc<Node>, Duration) -> Pin<Box<dyn Future<Output = NodeAddresses> + Send>> + Send + Sync>;
 
 /// The answer to a question.
 enum Answer {
     Ownership(NodeId, Result<Ownership>),
-    Whereabouts(Arc<Node>, Whereabouts),
+    NodeAddresses(Arc<Node>, NodeAddresses),
 }
 
 /// What is known about a node beside what snapshots tell.
@@ -142,7 +142,7 @@ impl Worker {
             located: HashSet::new(),
             locate: Box::new(move |node, timeout| {
                 let login = login.clone();
-                Box::pin(async move { fetch::whereabouts(&node, login.as_deref(), timeout).await })
+                Box::pin(async move { fetch::node_addresses(&node, login.as_deref(), timeout).await })
             }),
         }
     }
@@ -151,7 +151,7 @@ impl Worker {
     #[cfg(test)]
     pub(super) fn locate_with(
         &mut self,
-        locate: impl Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync + 'static,
+        locate: impl Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = NodeAddresses> + Send>> + Send + Sync + 'static,
     ) {
         self.locate = Box::new(move |node, _| locate(node));
     }
@@ -307,7 +307,7 @@ impl Worker {
     fn answered(&mut self, answer: std::result::Result<Answer, JoinError>) {
         match answer {
             Ok(Answer::Ownership(id, ownership)) => self.owns(id, ownership),
-            Ok(Answer::Whereabouts(node, found)) => self.is_at(&node, found),
+            Ok(Answer::NodeAddresses(node, found)) => self.is_at(&node, found),
             Err(error) => {
                 // It is not known whose: ask whoever needs it at the next look.
                 crate::logging::error!("asking a node for its partitions failed: {error}");
@@ -386,13 +386,13 @@ impl Worker {
         if (look_again || !is_settled) && !self.located.contains(node.name()) {
             self.located.insert(node.name().to_owned());
             let (node, found) = (Arc::clone(node), (self.locate)(Arc::clone(node), self.tuned.answer_timeout));
-            self.asked.spawn(async move { Answer::Whereabouts(node, found.await) });
+            self.asked.spawn(async move { Answer::NodeAddresses(node, found.await) });
         }
         id
     }
 
     /// Adds a node or notes its new place.
-    fn is_at(&mut self, node: &Arc<Node>, found: Whereabouts) {
+    fn is_at(&mut self, node: &Arc<Node>, found: NodeAddresses) {
         self.located.remove(node.name());
         if !node.is_active() {
             return;

@@ -173,7 +173,7 @@ pub fn operate(
     if operations.is_empty() {
         return Err(Error::invalid_argument("there are no operations to carry out"));
     }
-    let mut asked = Asked::default();
+    let mut asked = OperateHeader::default();
     for operation in operations {
         let operation = operation.ours()?;
         match read_bits(operation) {
@@ -195,7 +195,7 @@ pub fn operate(
 
 /// What several operations ask of the header of their request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct OperateHeader {
     /// Bits of the first info byte that those which read ask for.
     pub reads: u8,
     /// Whether any of them writes.
@@ -204,7 +204,7 @@ pub struct Asked {
     pub all_answers: bool,
 }
 
-impl Asked {
+impl OperateHeader {
     /// Takes in an operation that reads; `bits`: what it asks for beside [`info1::READ`].
     pub const fn read(&mut self, bits: u8) {
         self.reads |= info1::READ | bits;
@@ -213,8 +213,8 @@ impl Asked {
 
 /// The header of several operations.
 #[must_use]
-pub fn operate_header(policy: &WritePolicy, asked: Asked, timeout_ms: u32) -> MessageHeader {
-    let Asked { reads, writes, all_answers } = asked;
+pub fn operate_header(policy: &WritePolicy, asked: OperateHeader, timeout_ms: u32) -> MessageHeader {
+    let OperateHeader { reads, writes, all_answers } = asked;
     let mut info2 = if writes { info2::WRITE } else { 0 };
     // With a write in it every operation must answer, or the results would not line up with the operations. A read of
     // all bins cannot be combined with that: the server refuses it.

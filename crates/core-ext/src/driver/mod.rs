@@ -4,20 +4,20 @@
 //! * `blocking`: the calling thread itself (sync clients)
 //! * [`host`]: a foreign event loop that says "readable", "writable", "tick"
 //!
-//! Futures reach the first and the last of them in one way (`way`). All three own their sockets; plain or TLS is decided by
+//! Futures reach the first and the last of them through `lane_ref`. All three own their sockets; plain or TLS is decided by
 //! a `layer` that does no I/O of its own.
 
 pub(crate) mod blocking;
 pub(crate) mod fork;
 pub mod host;
+pub(crate) mod lane_ref;
 pub(crate) mod layer;
-pub(crate) mod mark;
+pub(crate) mod low_water_mark;
 pub(crate) mod slots;
 pub(crate) mod tasks;
 pub(crate) mod thread;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
-pub(crate) mod way;
 
 use std::borrow::Cow;
 

@@ -12,7 +12,7 @@ use crate::metrics::{AnswerCounter, Meter};
 
 /// The limits of a group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct GroupLimits {
     /// Connections kept open.
     pub(super) min: usize,
     /// Most connections.
@@ -39,7 +39,7 @@ pub(super) struct Limits {
 const MAX_OPENING: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Group<T> {
+pub(super) struct ConnectionGroup<T> {
     class: Class,
     pub(super) conns: Vec<Option<Connection<T>>>,
     /// [`Connection::load`] of each slot, [`NO_ROOM`] for empty ones: side by side, so that the least is found quickly.
@@ -65,7 +65,7 @@ pub(super) struct Group<T> {
 }
 
 /// How many connections so many requests are worth while nothing speaks for more.
-fn start(requests: usize, limits: Limits) -> usize {
+fn start(requests: usize, limits: GroupLimits) -> usize {
     // Most of the time there is nothing to divide.
     let shares = if requests <= limits.fair_share || limits.spread == 1 {
         limits.spread.min(1)
@@ -85,7 +85,7 @@ pub(super) enum Placed {
     InLine,
 }
 
-impl<T> Group<T> {
+impl<T> ConnectionGroup<T> {
     pub(super) fn new(class: Class, meter: Meter, answers: AnswerCounter) -> Self {
         Self {
             class,
@@ -120,7 +120,7 @@ impl<T> Group<T> {
         request: &[u8],
         call: Call<T>,
         now: Millis,
-        limits: Limits,
+        limits: GroupLimits,
     ) -> Result<Placed, (Full, Option<T>)> {
         // Nobody overtakes the line: what waits in front may be large and need a connection to run empty.
         if self.line.is_empty() {
@@ -154,7 +154,7 @@ impl<T> Group<T> {
     }
 
     /// How many connections are to carry so many requests.
-    fn width(&self, requests: usize, limits: Limits) -> usize {
+    fn width(&self, requests: usize, limits: GroupLimits) -> usize {
         if requests == 0 {
             return limits.min;
         }
@@ -205,7 +205,7 @@ impl<T> Group<T> {
     ///
     /// The others rest until they are needed, or idle for long enough to be closed. After a burst had opened many, the
     /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
-    fn best(&self, width: usize, len: usize, limits: Limits) -> Option<usize> {
+    fn best(&self, width: usize, len: usize, limits: GroupLimits) -> Option<usize> {
         let adapts = limits.wait && limits.min < limits.max;
         let depth = if adapts { self.sizing.depth().min(limits.depth) } else { limits.depth };
         let slot = self.least_loaded(width, depth)?;
@@ -221,7 +221,7 @@ impl<T> Group<T> {
     }
 
     /// Puts waiting requests onto connections with room; `moved` hears each time where one went.
-    pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(Option<(usize, u32)>)) {
+    pub(super) fn advance(&mut self, now: Millis, limits: GroupLimits, mut moved: impl FnMut(Option<(usize, u32)>)) {
         while let Some(len) = self.line.front_len() {
             let width = self.width(self.requests() + 1, limits);
             let Some(slot) = self.best(width, len, limits) else { return };
@@ -239,7 +239,7 @@ impl<T> Group<T> {
     }
 
     /// Whether fewer connections are open or on their way than so many, and more may be opened.
-    fn may_grow_to(&self, width: usize, limits: Limits) -> bool {
+    fn may_grow_to(&self, width: usize, limits: GroupLimits) -> bool {
         let at_hand = self.open - self.retired + self.opening;
         at_hand < limits.max.min(width) && !self.failing
     }
@@ -248,7 +248,7 @@ impl<T> Group<T> {
     ///
     /// While they fail, one is tried at a time: for requests in line that have nothing else to wait for, and `again`
     /// and again.
-    pub(super) fn open_wanted(&mut self, limits: Limits, again: bool) -> usize {
+    pub(super) fn open_wanted(&mut self, limits: GroupLimits, again: bool) -> usize {
         if self.open + self.opening >= limits.max || self.opening >= MAX_OPENING {
             return 0;
         }
@@ -268,7 +268,7 @@ impl<T> Group<T> {
 
     /// While requests wait in line: how many connections have no room for the first of them, other than by their depth.
     /// Others are opened in their place.
-    fn blocked(&self, limits: Limits) -> usize {
+    fn blocked(&self, limits: GroupLimits) -> usize {
         let Some(len) = self.line.front_len() else { return 0 };
         let conns = self.conns.iter().flatten().filter(|conn| !conn.retired);
         conns.filter(|conn| conn.load() == NO_ROOM || !conn.has_room_for(len, limits.max_bytes)).count()
@@ -352,7 +352,7 @@ impl<T> Group<T> {
         &mut self,
         (slot, serial): (u16, u32),
         bytes: &[u8],
-        (now, nanos, limits): (Millis, u64, Limits),
+        (now, nanos, limits): (Millis, u64, GroupLimits),
         kinds: &mut Kinds,
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
@@ -410,7 +410,7 @@ impl<T> Group<T> {
 
     /// Retires connections that are stuck behind an old orphan, that are idle for long beyond the minimum, and that are
     /// idle beyond the maximum. Gives back memory.
-    pub(super) fn trim(&mut self, now: Millis, (idle_ms, orphan_ms): (u64, u64), limits: Limits) {
+    pub(super) fn trim(&mut self, now: Millis, (idle_ms, orphan_ms): (u64, u64), limits: GroupLimits) {
         self.line.shrink();
         let mut usable = self.open - self.retired;
         for slot in (0..self.conns.len()).rev() {

@@ -34,7 +34,7 @@ use aerolane_wire::WireError;
 
 use crate::metrics::{AnswerCounter, Meter, Metrics, Stamp};
 use connection::{Call, Connection};
-use group::{Group, Limits, Placed};
+use group::{ConnectionGroup, GroupLimits, Placed};
 use kind::Kinds;
 pub(crate) use kind::is_slow;
 pub(crate) use large::RESERVED_AT_ONCE;
@@ -48,7 +48,7 @@ const APART_FROM: usize = 16;
 
 #[derive(Debug)]
 struct NodeLane<T> {
-    groups: [Group<T>; CLASSES],
+    groups: [ConnectionGroup<T>; CLASSES],
     kinds: Kinds,
     /// The node left the cluster (or the lane was closed): nothing is opened any more.
     gone: bool,
@@ -58,7 +58,7 @@ struct NodeLane<T> {
 #[derive(Debug)]
 pub struct Lane<T> {
     sizing: LaneSizing,
-    limits: [Limits; CLASSES],
+    limits: [GroupLimits; CLASSES],
     nodes: Vec<NodeLane<T>>,
     next_ticket: u64,
     next_serial: u32,
@@ -543,7 +543,7 @@ impl<T> Lane<T> {
     /// Whether anything is in flight, in line, or being opened.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.nodes.iter().flat_map(|n| &n.groups).any(Group::is_busy)
+        self.nodes.iter().flat_map(|n| &n.groups).any(ConnectionGroup::is_busy)
     }
 
     /// The counts of a node; zeros for one that this lane has not met.
@@ -569,7 +569,7 @@ impl<T> Lane<T> {
                     (None, _) | (_, Class::Batch) => AnswerCounter::default(),
                     (Some(metrics), _) => metrics.answers.counter(index, class.index()),
                 };
-                let groups = Class::ALL.map(|class| Group::new(class, meter(), answers(class)));
+                let groups = Class::ALL.map(|class| ConnectionGroup::new(class, meter(), answers(class)));
                 self.nodes.push(NodeLane { groups, kinds: Kinds::default(), gone });
             }
             self.set_limits();
@@ -583,7 +583,7 @@ impl<T> Lane<T> {
         self.limits = Class::ALL.map(|class| limits(self.sizing, class, nodes.max(1)));
     }
 
-    fn group(&mut self, conn: ConnId) -> Option<&mut Group<T>> {
+    fn group(&mut self, conn: ConnId) -> Option<&mut ConnectionGroup<T>> {
         Some(&mut self.nodes.get_mut(usize::from(conn.node))?.groups[conn.class.index()])
     }
 
@@ -621,7 +621,7 @@ impl<T> Lane<T> {
     }
 }
 
-fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
+fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
     let LaneSizing {
         min,
         max,
@@ -640,7 +640,7 @@ fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
         Class::Batch => (0, max_batch, 1, 1),
     };
     let max = usize::from(max.max(1));
-    Limits {
+    GroupLimits {
         min: usize::from(min).min(max),
         max,
         spread: usize::from(spread).div_ceil(nodes).clamp(1, max),

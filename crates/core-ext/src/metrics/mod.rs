@@ -84,7 +84,7 @@ pub(crate) use process::{ProcessUsage, memory_bytes};
 pub(crate) use recorder::{Answered, Meter, end_code, is_compressed, last_result_code, result_code};
 use recorder::{MOST_NAMESPACES, Recorder};
 pub use snapshot::{ClusterMetrics, CommandMetric, LatencyType, NodeMetricsSnapshot};
-pub(crate) use stamp::Mark;
+pub(crate) use stamp::MetricKey;
 pub use stamp::Stamp;
 pub use summary::NamespaceSummary;
 pub use writer::MetricsWriter;
@@ -215,23 +215,23 @@ impl Metrics {
 
     /// What a call is counted as, if it is measured at all. One relaxed load as long as nothing is.
     #[inline]
-    pub(crate) fn mark(&self, kind: CommandType, namespace: &str) -> Mark {
-        if self.is_measuring() { self.measured_mark(kind, namespace) } else { Mark::NONE }
+    pub(crate) fn metric_key(&self, kind: CommandType, namespace: &str) -> MetricKey {
+        if self.is_measuring() { self.measured_mark(kind, namespace) } else { MetricKey::NONE }
     }
 
-    fn measured_mark(&self, kind: CommandType, namespace: &str) -> Mark {
+    fn measured_mark(&self, kind: CommandType, namespace: &str) -> MetricKey {
         let (range, threshold) = (self.range.load(Ordering::Relaxed), self.threshold.load(Ordering::Relaxed));
         if threshold < range && draw() % range >= threshold {
-            return Mark::NONE;
+            return MetricKey::NONE;
         }
         let known = self.namespaces.iter().position(|name| name.get_or_init(|| namespace.into()).as_ref() == namespace);
-        Mark::new(kind, known.unwrap_or(MOST_NAMESPACES - 1) as u8)
+        MetricKey::new(kind, known.unwrap_or(MOST_NAMESPACES - 1) as u8)
     }
 
     /// The stamp of a request that begins now.
     #[inline]
-    pub(crate) fn stamp(&self, mark: Mark, now: Instant) -> Stamp {
-        if mark.is_none() { Stamp::NONE } else { Stamp::new(mark, self.micros(now)) }
+    pub(crate) fn stamp(&self, metric_key: MetricKey, now: Instant) -> Stamp {
+        if metric_key.is_none() { Stamp::NONE } else { Stamp::new(metric_key, self.micros(now)) }
     }
 
     /// This moment; 0, without a look at the clock, if nothing is measured.

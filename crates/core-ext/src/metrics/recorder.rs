@@ -9,7 +9,7 @@ use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHea
 use aerospike_core::metrics::COMMAND_TYPE_COUNT;
 
 use super::histogram::{Filling, bump};
-use super::stamp::{Mark, Stamp};
+use super::stamp::{MetricKey, Stamp};
 use super::{Metrics, whole_micros};
 use crate::clock;
 
@@ -56,14 +56,14 @@ impl Recorder {
     }
 
     #[inline]
-    fn of(&self, mark: Mark) -> &Recorded {
-        let kinds = self.namespaces[mark.namespace().min(MOST_NAMESPACES - 1)].get_or_init(Kinds::new);
-        kinds.0[mark.kind().min(COMMAND_TYPE_COUNT - 1)].get_or_init(Recorded::new)
+    fn of(&self, metric_key: MetricKey) -> &Recorded {
+        let kinds = self.namespaces[metric_key.namespace().min(MOST_NAMESPACES - 1)].get_or_init(Kinds::new);
+        kinds.0[metric_key.kind().min(COMMAND_TYPE_COUNT - 1)].get_or_init(Recorded::new)
     }
 
     /// Counts an answer. By one writer at a time.
     pub(super) fn answered(&self, stamp: Stamp, elapsed: u64, answered: Answered) {
-        self.of(stamp.mark()).add(elapsed, answered);
+        self.of(stamp.metric_key()).add(elapsed, answered);
     }
 
     /// All that was recorded, with namespace and kind.
@@ -156,23 +156,23 @@ impl Meter {
 
     /// The answer to a request that began at `began` has just come. Reads the clock, for callers that have not done so.
     #[inline]
-    pub(crate) fn answered_now(&mut self, mark: Mark, began: Instant, answered: Answered) {
-        if let Some(micros) = self.micros_since(mark, began) {
-            self.note(mark, micros, |recorded, elapsed| recorded.add(elapsed, answered));
+    pub(crate) fn answered_now(&mut self, metric_key: MetricKey, began: Instant, answered: Answered) {
+        if let Some(micros) = self.micros_since(metric_key, began) {
+            self.note(metric_key, micros, |recorded, elapsed| recorded.add(elapsed, answered));
         }
     }
 
     /// A request that began at `began` and waited in line has just got a connection. Reads the clock, too.
-    pub(crate) fn placed_now(&mut self, mark: Mark, began: Instant) {
-        if let Some(micros) = self.micros_since(mark, began) {
-            self.note(mark, micros, |recorded, elapsed| recorded.waited.add(elapsed));
+    pub(crate) fn placed_now(&mut self, metric_key: MetricKey, began: Instant) {
+        if let Some(micros) = self.micros_since(metric_key, began) {
+            self.note(metric_key, micros, |recorded, elapsed| recorded.waited.add(elapsed));
         }
     }
 
     /// The time since `began`, with one subtraction of clock readings; a stamp needs two.
     #[inline]
-    fn micros_since(&self, mark: Mark, began: Instant) -> Option<u64> {
-        let measures = !mark.is_none() && self.metrics.as_ref().is_some_and(|metrics| metrics.is_measuring());
+    fn micros_since(&self, metric_key: MetricKey, began: Instant) -> Option<u64> {
+        let measures = !metric_key.is_none() && self.metrics.as_ref().is_some_and(|metrics| metrics.is_measuring());
         measures.then(|| whole_micros(clock::now().saturating_duration_since(began)))
     }
 
@@ -186,11 +186,11 @@ impl Meter {
 
     #[inline]
     fn note_since(&mut self, stamp: Stamp, note: impl FnOnce(&Recorded, u64)) {
-        self.note(stamp.mark(), self.moment.saturating_sub(stamp.began()), note);
+        self.note(stamp.metric_key(), self.moment.saturating_sub(stamp.began()), note);
     }
 
     #[inline]
-    fn note(&mut self, mark: Mark, micros: u64, note: impl FnOnce(&Recorded, u64)) {
+    fn note(&mut self, metric_key: MetricKey, micros: u64, note: impl FnOnce(&Recorded, u64)) {
         let Some(metrics) = &self.metrics else { return };
         let period = metrics.period();
         if period == 0 {
@@ -202,7 +202,7 @@ impl Meter {
             (self.recorder, self.period) = (Some(recorder), period);
         }
         if let Some(recorder) = &self.recorder {
-            note(recorder.of(mark), Metrics::in_unit(period, micros));
+            note(recorder.of(metric_key), Metrics::in_unit(period, micros));
         }
     }
 }

@@ -4,12 +4,12 @@ use aerospike_core::metrics::CommandType;
 
 /// What a call is counted as: its kind and its namespace; none if it is not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Mark(u16);
+pub(crate) struct MetricKey(u16);
 
 const KIND_BITS: u32 = 4;
-const MARK_BITS: u32 = 12;
+const METRIC_KEY_BITS: u32 = 12;
 
-impl Mark {
+impl MetricKey {
     pub(crate) const NONE: Self = Self(0);
 
     /// `CommandType::None` gives none.
@@ -62,8 +62,8 @@ impl Stamp {
 
     /// `micros`: when it began, since the client was made. Enough bits for a century.
     #[inline]
-    pub(super) const fn new(mark: Mark, micros: u64) -> Self {
-        if mark.is_none() { Self::NONE } else { Self(micros << MARK_BITS | mark.0 as u64) }
+    pub(super) const fn new(metric_key: MetricKey, micros: u64) -> Self {
+        if metric_key.is_none() { Self::NONE } else { Self(micros << METRIC_KEY_BITS | metric_key.0 as u64) }
     }
 
     /// Whether the request is not measured.
@@ -76,20 +76,20 @@ impl Stamp {
     /// When it began, in microseconds since the client was made.
     #[inline]
     pub(super) const fn began(self) -> u64 {
-        self.0 >> MARK_BITS
+        self.0 >> METRIC_KEY_BITS
     }
 
     /// What it is counted as.
     #[inline]
-    pub(super) const fn mark(self) -> Mark {
-        Mark(self.0 as u16 & ((1 << MARK_BITS) - 1))
+    pub(super) const fn metric_key(self) -> MetricKey {
+        MetricKey(self.0 as u16 & ((1 << METRIC_KEY_BITS) - 1))
     }
 
     /// The stamp of a read, which asks only for the header of a record if `request` (one whole frame) says so.
     #[must_use]
     pub fn of_read(self, request: &[u8]) -> Self {
-        let mark = self.mark();
-        Self(self.0 - u64::from(mark.0) + u64::from(mark.of_read(request).0))
+        let metric_key = self.metric_key();
+        Self(self.0 - u64::from(metric_key.0) + u64::from(metric_key.of_read(request).0))
     }
 }
 
@@ -99,24 +99,27 @@ mod tests {
 
     #[test]
     fn parts_come_out_as_they_went_in() {
-        let stamp = Stamp::new(Mark::new(CommandType::BatchWrite, 33), 1 << 50);
-        assert_eq!((stamp.mark().kind(), stamp.mark().namespace(), stamp.began()), (11, 33, 1 << 50));
-        assert!(!Stamp::new(Mark::new(CommandType::Get, 0), 0).is_none());
-        assert!(Stamp::new(Mark::new(CommandType::None, 3), 9).is_none());
-        assert!(Stamp::new(Mark::NONE, 9).is_none());
+        let stamp = Stamp::new(MetricKey::new(CommandType::BatchWrite, 33), 1 << 50);
+        assert_eq!((stamp.metric_key().kind(), stamp.metric_key().namespace(), stamp.began()), (11, 33, 1 << 50));
+        assert!(!Stamp::new(MetricKey::new(CommandType::Get, 0), 0).is_none());
+        assert!(Stamp::new(MetricKey::new(CommandType::None, 3), 9).is_none());
+        assert!(Stamp::new(MetricKey::NONE, 9).is_none());
     }
 
     #[test]
     fn reads_without_bins_are_told_from_others() {
-        let get = Stamp::new(Mark::new(CommandType::Get, 2), 77);
+        let get = Stamp::new(MetricKey::new(CommandType::Get, 2), 77);
         let frame = |info1| [2, 3, 0, 0, 0, 0, 0, 22, 22, info1];
         let header = get.of_read(&frame(0x21));
-        let mark = header.mark();
-        assert_eq!((mark.kind(), mark.namespace(), header.began()), (CommandType::GetHeader as usize, 2, 77));
+        let metric_key = header.metric_key();
+        assert_eq!(
+            (metric_key.kind(), metric_key.namespace(), header.began()),
+            (CommandType::GetHeader as usize, 2, 77)
+        );
         assert_eq!(get.of_read(&frame(3)), get);
         let compressed = [2, 4, 0, 0, 0, 0, 0, 22, 22, 0x21];
         assert_eq!((get.of_read(&compressed), get.of_read(&[])), (get, get));
-        let exists = Stamp::new(Mark::new(CommandType::Exists, 2), 77);
+        let exists = Stamp::new(MetricKey::new(CommandType::Exists, 2), 77);
         assert_eq!(exists.of_read(&frame(0x21)), exists);
         assert!(Stamp::NONE.of_read(&frame(0x21)).is_none());
     }

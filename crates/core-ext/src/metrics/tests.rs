@@ -18,7 +18,7 @@ fn measuring(policy: MetricsPolicy) -> (Arc<Metrics>, Meter) {
 
 /// Notes an answer that took so many microseconds.
 fn note(metrics: &Metrics, meter: &mut Meter, kind: CommandType, micros: u64, code: u8) {
-    let stamp = metrics.stamp(metrics.mark(kind, "test"), clock::now());
+    let stamp = metrics.stamp(metrics.metric_key(kind, "test"), clock::now());
     meter.moment = stamp.began() + micros;
     meter.answered(stamp, || Answered { sent: 100, received: 30, result_code: Some(code) });
 }
@@ -34,15 +34,15 @@ fn noted(metrics: &Metrics, kind: CommandType) -> (u64, f64) {
 #[test]
 fn a_thread_times_its_answer_from_the_moment_its_call_began() {
     let (metrics, mut meter) = measuring(policy());
-    let mark = metrics.mark(CommandType::Get, "test");
+    let metric_key = metrics.metric_key(CommandType::Get, "test");
     let answered = Answered { sent: 100, received: 30, result_code: Some(0) };
     let began = clock::now();
     std::thread::sleep(Duration::from_millis(3));
-    meter.placed_now(mark, began);
-    meter.answered_now(mark, began, answered);
-    meter.answered_now(Mark::NONE, began, answered);
+    meter.placed_now(metric_key, began);
+    meter.answered_now(metric_key, began, answered);
+    meter.answered_now(MetricKey::NONE, began, answered);
     metrics.disable();
-    meter.answered_now(mark, began, answered);
+    meter.answered_now(metric_key, began, answered);
     let (count, micros) = noted(&metrics, CommandType::Get);
     assert_eq!(count, 1, "neither a call that is not measured nor one that ends when nothing is");
     let longest = whole_micros(clock::now().saturating_duration_since(began));
@@ -64,7 +64,7 @@ fn nothing_is_measured_unless_it_is_asked_for() {
             assert!(metrics.is_enabled());
         }
         assert!(!metrics.is_measuring());
-        assert!(metrics.mark(CommandType::Get, "test").is_none());
+        assert!(metrics.metric_key(CommandType::Get, "test").is_none());
         assert_eq!(metrics.moment(), 0);
         note(&metrics, &mut meter, CommandType::Get, 5, 0);
         assert!(metrics.measured().is_empty());
@@ -85,7 +85,7 @@ fn nothing_is_measured_unless_it_is_asked_for() {
 #[test]
 fn requests_that_began_before_are_not_measured() {
     let (metrics, mut meter) = measuring(policy());
-    let stamp = metrics.stamp(metrics.mark(CommandType::Get, "test"), clock::now());
+    let stamp = metrics.stamp(metrics.metric_key(CommandType::Get, "test"), clock::now());
     // The driver did not look at the clock.
     meter.moment = 0;
     meter.answered(stamp, || unreachable!("nobody asks"));
@@ -129,7 +129,7 @@ fn what_owners_that_are_gone_have_left_is_kept() {
 fn tasks_share_a_recorder() {
     let (metrics, _) = measuring(policy());
     for node in [3, 0, 3] {
-        let stamp = metrics.stamp(metrics.mark(CommandType::Query, "test"), clock::now());
+        let stamp = metrics.stamp(metrics.metric_key(CommandType::Query, "test"), clock::now());
         metrics.answered(node, stamp, Answered { sent: 1, received: 2, result_code: Some(0) });
     }
     metrics.answered(0, Stamp::NONE, Answered { sent: 1, received: 2, result_code: Some(0) });
@@ -143,7 +143,7 @@ fn tasks_share_a_recorder() {
 #[test]
 fn samplers_pick_their_part() {
     let (metrics, _) = measuring(MetricsPolicy { sampler: Sampler::new(4, 1), ..policy() });
-    let picked = (0..4000).filter(|_| !metrics.mark(CommandType::Get, "test").is_none()).count();
+    let picked = (0..4000).filter(|_| !metrics.metric_key(CommandType::Get, "test").is_none()).count();
     assert!((800..1200).contains(&picked), "{picked} of 4000");
 }
 
@@ -152,7 +152,7 @@ fn namespaces_are_told_apart_up_to_a_number() {
     let (metrics, mut meter) = measuring(policy());
     for round in 0..2 {
         for number in 0..40 {
-            let stamp = metrics.stamp(metrics.mark(CommandType::Get, &format!("ns{number}")), clock::now());
+            let stamp = metrics.stamp(metrics.metric_key(CommandType::Get, &format!("ns{number}")), clock::now());
             meter.moment = stamp.began() + round;
             meter.answered(stamp, || Answered { sent: 1, received: 1, result_code: Some(0) });
         }
@@ -167,7 +167,7 @@ fn namespaces_are_told_apart_up_to_a_number() {
 fn waits_are_those_of_the_requests_that_waited() {
     let (metrics, mut meter) = measuring(policy());
     for micros in [0, 0, 9] {
-        let stamp = metrics.stamp(metrics.mark(CommandType::Get, "test"), clock::now());
+        let stamp = metrics.stamp(metrics.metric_key(CommandType::Get, "test"), clock::now());
         meter.moment = stamp.began() + micros;
         if micros > 0 {
             meter.placed(stamp);
@@ -226,7 +226,7 @@ fn result_codes_are_found_in_answers() {
         message
     };
     let body = [message(2, 0), message(0, 0), message(9, 1)].concat();
-    let stamp = Stamp::new(Mark::new(CommandType::Get, 0), 1);
+    let stamp = Stamp::new(MetricKey::new(CommandType::Get, 0), 1);
     assert_eq!(end_code(stamp, &body), 9);
     assert_eq!(end_code(Stamp::NONE, &body), 0, "nobody looks");
     assert_eq!(end_code(stamp, &message(5, 0)), 5);

@@ -50,7 +50,7 @@ pub(super) trait Router {
 
 /// Names a record among those that are outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SlotRef {
     slot: u32,
     sequence: u64,
 }
@@ -58,7 +58,7 @@ pub(super) struct Place {
 /// A record on its way.
 #[derive(Debug)]
 pub(super) struct Sent<T, P> {
-    pub(super) place: Place,
+    pub(super) slot_ref: SlotRef,
     pub(super) tag: T,
     pub(super) payload: P,
 }
@@ -84,9 +84,9 @@ enum Stage {
     /// Until its pause is over.
     Pausing,
     /// Until the budget pays for the retry.
-    Unpaid,
+    AwaitingBudget,
     /// Until somebody owns its partition.
-    Homeless,
+    Unowned,
     InFlight,
 }
 
@@ -116,7 +116,7 @@ struct Slot<T, P> {
 #[derive(Debug)]
 struct NodeQueue {
     /// Some of them may be gone.
-    queue: VecDeque<Place>,
+    queue: VecDeque<SlotRef>,
     records: usize,
     bytes: usize,
     /// Senders, and how many of them have not taken their rows.
@@ -162,9 +162,9 @@ pub(super) struct Core<T, P> {
     nodes: Vec<NodeQueue>,
     /// Where the next look for a node begins.
     turn: usize,
-    homeless: Vec<Place>,
+    unowned: Vec<SlotRef>,
     pausing: BinaryHeap<Reverse<(Instant, u32, u64)>>,
-    unpaid: VecDeque<Place>,
+    awaiting_budget: VecDeque<SlotRef>,
     total: Limiter,
     budget: RetryBudget,
     jitter: Jitter,
@@ -198,9 +198,9 @@ impl<T: Tag, P: Payload> Core<T, P> {
             youngest_of_all: NONE,
             nodes: Vec::new(),
             turn: 0,
-            homeless: Vec::new(),
+            unowned: Vec::new(),
             pausing: BinaryHeap::new(),
-            unpaid: VecDeque::new(),
+            awaiting_budget: VecDeque::new(),
             jitter: Jitter::new(seed),
             map_version: 0,
             next_sequence: 0,
@@ -334,17 +334,17 @@ impl<T: Tag, P: Payload> Core<T, P> {
     /// When the oldest record of a node's queue has waited for long enough.
     fn lingers_until(&mut self, index: usize) -> Option<Instant> {
         loop {
-            let place = *self.nodes[index].queue.front()?;
-            if self.is_at(place, Stage::Queued) {
-                return Some(self.slots[place.slot as usize].since + self.options.linger);
+            let slot_ref = *self.nodes[index].queue.front()?;
+            if self.is_at(slot_ref, Stage::Queued) {
+                return Some(self.slots[slot_ref.slot as usize].since + self.options.linger);
             }
             self.nodes[index].queue.pop_front();
         }
     }
 
-    fn is_at(&self, place: Place, stage: Stage) -> bool {
-        let slot = &self.slots[place.slot as usize];
-        slot.sequence == place.sequence && slot.stage == stage
+    fn is_at(&self, slot_ref: SlotRef, stage: Stage) -> bool {
+        let slot = &self.slots[slot_ref.slot as usize];
+        slot.sequence == slot_ref.sequence && slot.stage == stage
     }
 
     /// The rows of a sender that was begun, into `rows`. It stays empty if there is nothing to send: the sender is over then.
@@ -362,13 +362,13 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let mut taken = 0;
         rows.reserve(most.min(self.nodes[index].records));
         while rows.len() < most
-            && let Some(&place) = self.nodes[index].queue.front()
+            && let Some(&slot_ref) = self.nodes[index].queue.front()
         {
-            if !self.is_at(place, Stage::Queued) {
+            if !self.is_at(slot_ref, Stage::Queued) {
                 self.nodes[index].queue.pop_front();
                 continue;
             }
-            let slot = &mut self.slots[place.slot as usize];
+            let slot = &mut self.slots[slot_ref.slot as usize];
             if !rows.is_empty() && taken + slot.bytes > most_bytes {
                 break;
             }
@@ -376,7 +376,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
             (slot.stage, slot.since) = (Stage::InFlight, now);
             taken += slot.bytes;
             let (Some(tag), Some(payload)) = (slot.tag.clone(), slot.payload.take()) else { continue };
-            rows.push(Sent { place, tag, payload });
+            rows.push(Sent { slot_ref, tag, payload });
         }
         let queue = &mut self.nodes[index];
         if rows.is_empty() {
@@ -402,19 +402,19 @@ impl<T: Tag, P: Payload> Core<T, P> {
     pub(super) fn ended(
         &mut self,
         node: u16,
-        rows: impl Iterator<Item = (Place, P, AttemptEnd)>,
+        rows: impl Iterator<Item = (SlotRef, P, AttemptEnd)>,
         now: Instant,
         router: &impl Router,
     ) {
         self.follow(now, router);
         let (mut taken, mut throttled) = (0, 0);
         self.done.reserve(rows.size_hint().0);
-        for (place, payload, end) in rows {
+        for (slot_ref, payload, end) in rows {
             match &end.result {
                 Ok(_) => taken += 1,
                 Err(error) => throttled += usize::from(RetryClass::of(error).1),
             }
-            self.attempted(place, payload, end, now, router);
+            self.attempted(slot_ref, payload, end, now, router);
         }
         self.budget.succeeded(taken);
         let queue = &mut self.nodes[usize::from(node)];
@@ -425,21 +425,21 @@ impl<T: Tag, P: Payload> Core<T, P> {
         self.pay(now, router);
     }
 
-    fn attempted(&mut self, place: Place, payload: P, mut end: AttemptEnd, now: Instant, router: &impl Router) {
-        if !self.is_at(place, Stage::InFlight) {
+    fn attempted(&mut self, slot_ref: SlotRef, payload: P, mut end: AttemptEnd, now: Instant, router: &impl Router) {
+        if !self.is_at(slot_ref, Stage::InFlight) {
             // It was given up meanwhile.
             return;
         }
         let options = &self.options;
-        let slot = &mut self.slots[place.slot as usize];
+        let slot = &mut self.slots[slot_ref.slot as usize];
         slot.tries.add(slot.handed_over, (slot.since, now), &mut end);
         let safe = payload.repeats_safely() || options.repeat_in_doubt;
         let missing = payload.may_be_missing();
         slot.payload = Some(payload);
         let error = match end.result {
-            Ok(written) => return self.complete(place.slot, Ok(written), now, router),
+            Ok(written) => return self.complete(slot_ref.slot, Ok(written), now, router),
             Err(error) if missing && error.is_not_found() => {
-                return self.complete(place.slot, Ok(Written::missing()), now, router);
+                return self.complete(slot_ref.slot, Ok(Written::missing()), now, router);
             }
             Err(error) => error,
         };
@@ -447,7 +447,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let (class, _) = RetryClass::of(&error);
         self.counts.failed_attempts[class as usize] += 1;
         if class == RetryClass::Permanent || (error.in_doubt() && !safe) {
-            return self.complete(place.slot, Err(error), now, router);
+            return self.complete(slot_ref.slot, Err(error), now, router);
         }
         let pause = if class == RetryClass::Moved {
             self.wants_refresh = true;
@@ -458,21 +458,21 @@ impl<T: Tag, P: Payload> Core<T, P> {
             slot.retries += 1;
             if slot.retries > options.max_retries {
                 let text = format!("gave up after {} retries", options.max_retries);
-                return self.complete(place.slot, Err(given_up(&text, error)), now, router);
+                return self.complete(slot_ref.slot, Err(given_up(&text, error)), now, router);
             }
             self.jitter.part_of(backoff(options.backoff, options.max_backoff, slot.retries))
         };
         slot.since = now;
         slot.last_error = Some(error);
         if now + pause >= slot.handed_over + options.record_ttl {
-            return self.expire(place.slot, now, router);
+            return self.expire(slot_ref.slot, now, router);
         }
         let counted = class != RetryClass::Moved;
         if counted || !pause.is_zero() {
             slot.stage = Stage::Pausing;
-            self.pausing.push(Reverse((now + pause, place.slot, place.sequence)));
+            self.pausing.push(Reverse((now + pause, slot_ref.slot, slot_ref.sequence)));
         } else {
-            self.queue(place.slot, now, router, true);
+            self.queue(slot_ref.slot, now, router, true);
         }
     }
 
@@ -483,22 +483,22 @@ impl<T: Tag, P: Payload> Core<T, P> {
             && due <= now
         {
             self.pausing.pop();
-            if !self.is_at(Place { slot, sequence }, Stage::Pausing) {
+            if !self.is_at(SlotRef { slot, sequence }, Stage::Pausing) {
                 continue;
             }
             if self.slots[slot as usize].moves > 0 {
                 // Not a retry that counts.
                 self.queue(slot, now, router, true);
             } else {
-                self.slots[slot as usize].stage = Stage::Unpaid;
-                self.unpaid.push_back(Place { slot, sequence });
+                self.slots[slot as usize].stage = Stage::AwaitingBudget;
+                self.awaiting_budget.push_back(SlotRef { slot, sequence });
             }
         }
         self.pay(now, router);
-        let mut homeless = std::mem::take(&mut self.homeless);
-        homeless.retain(|place| self.is_at(*place, Stage::Homeless));
-        self.wants_refresh |= !homeless.is_empty();
-        self.homeless = homeless;
+        let mut unowned = std::mem::take(&mut self.unowned);
+        unowned.retain(|slot_ref| self.is_at(*slot_ref, Stage::Unowned));
+        self.wants_refresh |= !unowned.is_empty();
+        self.unowned = unowned;
         let mut slot = self.oldest_of_all;
         while slot != NONE {
             let record = &self.slots[slot as usize];
@@ -515,15 +515,15 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// Lets retries go that the budget pays for.
     fn pay(&mut self, now: Instant, router: &impl Router) {
-        while let Some(&place) = self.unpaid.front() {
-            if self.is_at(place, Stage::Unpaid) {
+        while let Some(&slot_ref) = self.awaiting_budget.front() {
+            if self.is_at(slot_ref, Stage::AwaitingBudget) {
                 if !self.budget.pay(now) {
                     return;
                 }
                 self.counts.retries += 1;
-                self.queue(place.slot, now, router, true);
+                self.queue(slot_ref.slot, now, router, true);
             }
-            self.unpaid.pop_front();
+            self.awaiting_budget.pop_front();
         }
     }
 
@@ -536,12 +536,12 @@ impl<T: Tag, P: Payload> Core<T, P> {
         if let Some(Reverse((due, ..))) = self.pausing.peek() {
             earlier(*due);
         }
-        if !self.unpaid.is_empty()
+        if !self.awaiting_budget.is_empty()
             && let Some(at) = self.budget.next()
         {
             earlier(at);
         }
-        if !self.homeless.is_empty() {
+        if !self.unowned.is_empty() {
             earlier(now + SOON);
         }
         if let Some(oldest) = self.slots.get(self.oldest_of_all as usize) {
@@ -564,11 +564,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
     fn queue(&mut self, slot: u32, now: Instant, router: &impl Router, first: bool) {
         let record = &mut self.slots[slot as usize];
         let Some(tag) = &record.tag else { return };
-        let place = Place { slot, sequence: record.sequence };
+        let slot_ref = SlotRef { slot, sequence: record.sequence };
         let Some(node) = router.node(tag.namespace(), tag.digest()) else {
-            record.stage = Stage::Homeless;
+            record.stage = Stage::Unowned;
             self.stirred = true;
-            self.homeless.push(place);
+            self.unowned.push(slot_ref);
             self.wants_refresh = true;
             return;
         };
@@ -583,9 +583,9 @@ impl<T: Tag, P: Payload> Core<T, P> {
             queue.records >= (queue.starting + 1) * batch_records || queue.bytes >= (queue.starting + 1) * batch_bytes;
         let stirred = queue.records == 1 || hurried || (full && queue.in_flight < queue.width.most(usual, now));
         if first {
-            queue.queue.push_front(place);
+            queue.queue.push_front(slot_ref);
         } else {
-            queue.queue.push_back(place);
+            queue.queue.push_back(slot_ref);
         }
         self.stirred |= stirred;
     }
@@ -617,16 +617,16 @@ impl<T: Tag, P: Payload> Core<T, P> {
             return;
         }
         self.map_version = router.version();
-        let mut queued: Vec<Place> = std::mem::take(&mut self.homeless);
+        let mut queued: Vec<SlotRef> = std::mem::take(&mut self.unowned);
         for node in &mut self.nodes {
             queued.extend(node.queue.drain(..));
             (node.records, node.bytes) = (0, 0);
         }
-        queued.retain(|place| self.is_at(*place, Stage::Queued) || self.is_at(*place, Stage::Homeless));
-        queued.sort_by_key(|place| place.sequence);
-        for place in queued {
-            let since = self.slots[place.slot as usize].since;
-            self.queue(place.slot, since.min(now), router, false);
+        queued.retain(|slot_ref| self.is_at(*slot_ref, Stage::Queued) || self.is_at(*slot_ref, Stage::Unowned));
+        queued.sort_by_key(|slot_ref| slot_ref.sequence);
+        for slot_ref in queued {
+            let since = self.slots[slot_ref.slot as usize].since;
+            self.queue(slot_ref.slot, since.min(now), router, false);
         }
     }
 

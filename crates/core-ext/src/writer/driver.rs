@@ -14,12 +14,12 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
 use super::core::{Core, Done, Payload, Router};
 use super::counts::{Progress, WriterMetrics};
-use super::lone::{Kept, Lone};
+use super::lone::{LoneChange, LoneSlot};
 use super::options::WriterOptions;
 use super::outcome::{Cell, CellRef, Outcome, OutcomeSink};
 use super::sender::{Guard, send};
+use super::sink_queue::SinkQueue;
 use super::stream::{Outcomes, Queue};
-use super::sunk::Sunk;
 use crate::client::{RawKey, RawShape, Shared, wait};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl Router for Topology {
 }
 
 /// Where senders run.
-pub(super) enum Runs {
+pub(super) enum SenderRuntime {
     /// On the control plane's runtime.
     Control,
     /// On the runtime of the caller.
@@ -76,7 +76,7 @@ pub(super) struct Inner<K: WriterKey> {
     options: WriterOptions,
     /// Of the requests. Its retries are the writer's.
     pub(super) policy: BatchPolicy,
-    pub(super) runs: Runs,
+    pub(super) runs: SenderRuntime,
     started: Instant,
     pub(super) state: Mutex<State<K>>,
     /// Room for records, and for their bytes.
@@ -91,7 +91,7 @@ pub(super) struct State<K: WriterKey> {
     pub(super) core: Core<CellRef<K>, Row>,
     pub(super) closed: bool,
     /// The lone record that is left to the wait for its outcome.
-    pub(super) kept: Kept,
+    pub(super) lone: LoneSlot,
     /// Those who wait until all records before this number have their outcomes.
     flushes: Vec<(u64, oneshot::Sender<()>)>,
     timer_runs: bool,
@@ -102,20 +102,20 @@ pub(super) struct State<K: WriterKey> {
     telling: usize,
 }
 
-/// What is to be done once the lock is gone.
-pub(super) struct After<K: WriterKey> {
+/// What is to be done once the lock is released.
+pub(super) struct AfterUnlock<K: WriterKey> {
     begin: Vec<u16>,
     done: Vec<Done<CellRef<K>, Row>>,
     queue: Option<Arc<Queue<K>>>,
     /// Without outcomes to tell of.
-    over: Over<K>,
+    over: Finished<K>,
     wake_timer: bool,
     start_timer: bool,
     refresh: bool,
 }
 
 /// What has come to its end.
-struct Over<K: WriterKey> {
+struct Finished<K: WriterKey> {
     flushed: Vec<oneshot::Sender<()>>,
     queue: Option<Arc<Queue<K>>>,
     /// The writer is closed, and nothing is outstanding.
@@ -123,7 +123,7 @@ struct Over<K: WriterKey> {
 }
 
 impl<K: WriterKey> Inner<K> {
-    pub(super) fn new(shared: Arc<Shared>, options: WriterOptions, runs: Runs) -> Result<Arc<Self>> {
+    pub(super) fn new(shared: Arc<Shared>, options: WriterOptions, runs: SenderRuntime) -> Result<Arc<Self>> {
         options.validate()?;
         shared.check_open()?;
         let now = clock::now();
@@ -137,7 +137,7 @@ impl<K: WriterKey> Inner<K> {
         let state = State {
             core: Core::new(options.clone(), seed, now),
             closed: false,
-            kept: Kept::default(),
+            lone: LoneSlot::default(),
             flushes: Vec::new(),
             timer_runs: false,
             timer_at: None,
@@ -169,7 +169,7 @@ impl<K: WriterKey> Inner<K> {
 
     /// Changes the state, and does what follows from that.
     pub(super) fn act<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R) -> R {
-        let (result, after) = self.changed(Lone::Sent, change);
+        let (result, after) = self.changed(LoneChange::Sent, change);
         self.carry_out(after);
         result
     }
@@ -179,7 +179,7 @@ impl<K: WriterKey> Inner<K> {
         self: &Arc<Self>,
         change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
     ) -> (R, Option<u16>) {
-        let (result, mut after) = self.changed(Lone::Sent, change);
+        let (result, mut after) = self.changed(LoneChange::Sent, change);
         let mine = after.begin.pop();
         self.carry_out(after);
         (result, mine)
@@ -188,9 +188,9 @@ impl<K: WriterKey> Inner<K> {
     /// Changes the state, and gives what follows from that.
     fn changed<R>(
         self: &Arc<Self>,
-        lone: Lone,
+        lone: LoneChange,
         change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
-    ) -> (R, After<K>) {
+    ) -> (R, AfterUnlock<K>) {
         let map = self.shared.cluster.snapshot();
         let mut state = self.state.lock();
         // Behind the lock: the core's clock does not go back.
@@ -199,7 +199,7 @@ impl<K: WriterKey> Inner<K> {
         (result, state.after(now, lone))
     }
 
-    pub(super) fn carry_out(self: &Arc<Self>, after: After<K>) {
+    pub(super) fn carry_out(self: &Arc<Self>, after: AfterUnlock<K>) {
         if after.refresh {
             self.shared.cluster.request_refresh();
         }
@@ -226,7 +226,7 @@ impl<K: WriterKey> Inner<K> {
     }
 
     /// Tells those who wait for the end of something.
-    fn end(&self, over: Over<K>) {
+    fn end(&self, over: Finished<K>) {
         for flushed in over.flushed {
             // Who has asked may have gone.
             let _ = flushed.send(());
@@ -250,7 +250,7 @@ impl<K: WriterKey> Inner<K> {
         let on_progress = self.on_progress.lock().clone();
         let (count, mut records, mut bytes, mut awaited) = (done.len(), 0, 0, 0);
         let mut heard = Vec::new();
-        let mut sunk = Sunk::default();
+        let mut sink_queue = SinkQueue::default();
         for Done { tag, bytes: size, delivery, .. } in done {
             let is_told = !(self.options.failures_only && delivery.is_ok());
             let (wakers, is_awaited) = tag.set(delivery);
@@ -263,7 +263,7 @@ impl<K: WriterKey> Inner<K> {
             bytes += self.room_of(size) as usize;
             if tag.sink().is_some() {
                 records += 1;
-                sunk.push(tag);
+                sink_queue.push(tag);
                 continue;
             }
             // A record in the queue keeps its room, so that the queue is bounded.
@@ -273,7 +273,7 @@ impl<K: WriterKey> Inner<K> {
                 heard.push(Outcome::new(tag));
             }
         }
-        sunk.tell();
+        sink_queue.tell();
         if let (Some(on_done), false) = (on_done, heard.is_empty())
             && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
         {
@@ -310,8 +310,8 @@ impl<K: WriterKey> Inner<K> {
     pub(super) fn spawn_sender(self: &Arc<Self>, node: u16) {
         let sender: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(send(Guard(Some(Arc::clone(self))), node));
         match &self.runs {
-            Runs::Control => drop(self.shared.cluster.spawn(sender)),
-            Runs::Here(runtime) => drop(runtime.spawn(sender)),
+            SenderRuntime::Control => drop(self.shared.cluster.spawn(sender)),
+            SenderRuntime::Here(runtime) => drop(runtime.spawn(sender)),
         }
     }
 
@@ -388,10 +388,10 @@ impl<K: WriterKey> Inner<K> {
         }
         let now = clock::now();
         state.core.push(cell, Row(shape), bytes, now, map);
-        if state.core.stirred() || state.kept.is_there() {
-            let lone = if may_keep && self.is_to_keep(&state) { Lone::Left } else { Lone::Sent };
+        if state.core.stirred() || state.lone.is_there() {
+            let lone = if may_keep && self.is_to_keep(&state) { LoneChange::Left } else { LoneChange::Sent };
             let after = state.after(now, lone);
-            if state.kept.is_there() {
+            if state.lone.is_there() {
                 self.keep(&outcome.cell());
             }
             drop(state);
@@ -507,7 +507,7 @@ impl<K: WriterKey> Inner<K> {
         let mut state = self.state.lock();
         let now = clock::now();
         state.core.give_up(error, now, &**map);
-        let after = state.after(now, Lone::Sent);
+        let after = state.after(now, LoneChange::Sent);
         drop(state);
         drop(map);
         let mut given_up: Vec<_> = after.done.iter().map(|done| Outcome::new(done.tag.clone())).collect();
@@ -589,12 +589,12 @@ fn closed() -> Error {
 impl<K: WriterKey> State<K> {
     /// When the timer is to wake at the latest.
     fn next_wake(&mut self, now: Instant) -> Option<Instant> {
-        let look = self.kept.next_look(now);
+        let look = self.lone.next_look(now);
         self.core.next_wake(now).into_iter().chain(look).min()
     }
 
-    fn over(&mut self) -> Over<K> {
-        let mut over = Over { flushed: Vec::new(), queue: None, ended: false };
+    fn over(&mut self) -> Finished<K> {
+        let mut over = Finished { flushed: Vec::new(), queue: None, ended: false };
         if self.telling > 0 {
             return over;
         }
@@ -612,14 +612,14 @@ impl<K: WriterKey> State<K> {
         over
     }
 
-    pub(super) fn after(&mut self, now: Instant, lone: Lone) -> After<K> {
+    pub(super) fn after(&mut self, now: Instant, lone: LoneChange) -> AfterUnlock<K> {
         let mut begin = Vec::new();
-        begin.extend(if lone == Lone::Spared { self.kept.take_late(now) } else { self.kept.take() });
+        begin.extend(if lone == LoneChange::Spared { self.lone.take_late(now) } else { self.lone.take() });
         while let Some(node) = self.core.begin(now) {
             begin.push(node);
         }
-        if let (Lone::Left, [node]) = (lone, &begin[..]) {
-            self.kept.leave(*node, now);
+        if let (LoneChange::Left, [node]) = (lone, &begin[..]) {
+            self.lone.leave(*node, now);
             begin.clear();
         }
         let done = self.core.done();
@@ -632,7 +632,7 @@ impl<K: WriterKey> State<K> {
         }
         let start_timer = wake_timer && !self.timer_runs;
         self.timer_runs |= wake_timer;
-        After {
+        AfterUnlock {
             begin,
             done,
             queue: self.queue.clone(),
@@ -676,7 +676,7 @@ async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
             None => timer.notified().await,
         }
         let Some(inner) = guard.0.upgrade() else { return };
-        let ((), after) = inner.changed(Lone::Spared, |state, now, map| {
+        let ((), after) = inner.changed(LoneChange::Spared, |state, now, map| {
             state.core.tick(now, map);
             // Nobody is to wake the timer before it has asked anew.
             state.timer_at = Some(now);
@@ -717,9 +717,9 @@ impl<K: WriterKey> Drop for Owner<K> {
 
 impl<K: WriterKey> Drop for Inner<K> {
     fn drop(&mut self) {
-        struct Nowhere;
+        struct NoOwner;
 
-        impl Router for Nowhere {
+        impl Router for NoOwner {
             fn version(&self) -> u64 {
                 0
             }
@@ -731,7 +731,7 @@ impl<K: WriterKey> Drop for Inner<K> {
 
         // Nobody is left to send it. Not to be expected, but an outcome is owed.
         let state = self.state.get_mut();
-        state.core.give_up(|_| closed(), clock::now(), &Nowhere);
+        state.core.give_up(|_| closed(), clock::now(), &NoOwner);
         let (done, queue) = (state.core.done(), state.queue.take());
         self.tell(done, queue.as_ref());
         if let Some(queue) = queue {

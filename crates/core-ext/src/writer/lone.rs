@@ -10,13 +10,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::delivery::{AttemptEnd, Written};
-use super::driver::{Inner, Runs, State, WriterKey};
+use super::driver::{Inner, SenderRuntime, State, WriterKey};
 use super::outcome::CellRef;
 use super::sender::Batch;
 use crate::client::RawShape;
 use crate::clock;
 use crate::driver::host::HostHandle;
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::error::{Error, Result};
 
 /// For how long a record is left to a wait.
@@ -26,7 +26,7 @@ const WATCHED_FOR: Duration = Duration::from_millis(10);
 
 /// What a change of the writer's state means for a record that is alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lone {
+pub(super) enum LoneChange {
     /// It goes to a sender.
     Sent,
     /// The one that was handed over just now is left to a wait.
@@ -37,13 +37,13 @@ pub(super) enum Lone {
 
 /// The record that is left to whoever waits for its outcome.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct LoneSlot {
     /// The node that a sender was begun for, and until when.
     record: Option<(u16, Instant)>,
     watched: Option<Instant>,
 }
 
-impl Kept {
+impl LoneSlot {
     pub(super) const fn is_there(&self) -> bool {
         self.record.is_some()
     }
@@ -75,8 +75,8 @@ impl Kept {
     }
 }
 
-/// Who knows of a record that is left to a wait.
-pub(super) trait Keeper<K: WriterKey>: Send + Sync {
+/// Where a wait gets the lone record that is left to it.
+pub(super) trait LoneRecordSource<K: WriterKey>: Send + Sync {
     /// Gives the record to the wait, if it is still there.
     fn take_over(self: Arc<Self>) -> Option<LoneRecord<K>>;
 
@@ -87,7 +87,7 @@ pub(super) trait Keeper<K: WriterKey>: Send + Sync {
 impl<K: WriterKey> Inner<K> {
     /// Whether a record may be left to a wait, which may end early: then it is sent again.
     pub(super) fn may_keep(&self, shape: &RawShape) -> bool {
-        matches!(self.runs, Runs::Control) && shape.repeats_safely()
+        matches!(self.runs, SenderRuntime::Control) && shape.repeats_safely()
     }
 
     /// Whether the record that was pushed last is to be left to a wait, if it can be sent. Not where callbacks hear of it: they
@@ -102,22 +102,22 @@ impl<K: WriterKey> Inner<K> {
 
     /// Tells the record's outcome that it is left to the wait for it.
     pub(super) fn keep(self: &Arc<Self>, cell: &CellRef<K>) {
-        let keeper: Arc<dyn Keeper<K>> = Arc::clone(self) as _;
+        let keeper: Arc<dyn LoneRecordSource<K>> = Arc::clone(self) as _;
         cell.leave_to_wait(Arc::downgrade(&keeper));
     }
 }
 
-impl<K: WriterKey> Keeper<K> for Inner<K> {
+impl<K: WriterKey> LoneRecordSource<K> for Inner<K> {
     fn take_over(self: Arc<Self>) -> Option<LoneRecord<K>> {
         let map = self.shared.cluster.snapshot();
         let mut rows = Vec::new();
         let mut state = self.state.lock();
-        let node = state.kept.take()?;
+        let node = state.lone.take()?;
         let now = clock::now();
         state.core.fill(node, now, &**map, &mut rows);
         if rows.is_empty() {
             // Its partition has moved: it waits for another node.
-            let after = state.after(now, Lone::Sent);
+            let after = state.after(now, LoneChange::Sent);
             drop(state);
             self.carry_out(after);
             return None;
@@ -147,7 +147,7 @@ impl<K: WriterKey> LoneRecord<K> {
         let Some(batch) = &self.batch else { return };
         self.is_begun = true;
         let Inner { shared, policy, .. } = &*self.writer;
-        let written = batch.rows.write_single_over(Way::Host(&lane), shared, policy, Written::of).await;
+        let written = batch.rows.write_single_over(LaneRef::Host(&lane), shared, policy, Written::of).await;
         self.end(written);
     }
 
@@ -187,4 +187,4 @@ impl<K: WriterKey> Drop for LoneRecord<K> {
     }
 }
 
-pub(super) type WeakKeeper<K> = Weak<dyn Keeper<K>>;
+pub(super) type WeakLoneRecordSource<K> = Weak<dyn LoneRecordSource<K>>;

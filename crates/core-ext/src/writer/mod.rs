@@ -10,7 +10,7 @@
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
-//! | `outcome`, `delivery`, `stream`, `sunk` | what callers hear |
+//! | `outcome`, `delivery`, `stream`, `sink_queue` | what callers hear |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
 //!
@@ -33,8 +33,8 @@ mod record;
 mod retry;
 mod sender;
 pub mod shape;
+mod sink_queue;
 mod stream;
-mod sunk;
 mod width;
 
 pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};

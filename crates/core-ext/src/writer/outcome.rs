@@ -13,7 +13,7 @@ use aerolane_wire::digest::Digest;
 use super::core::Tag;
 use super::delivery::{Delivery, Written};
 use super::driver::WriterKey;
-use super::lone::{LoneRecord, WeakKeeper};
+use super::lone::{LoneRecord, WeakLoneRecordSource};
 use crate::client::RawKey;
 use crate::error::{Error, Result};
 use crate::sync::{Condvar, Mutex};
@@ -35,7 +35,7 @@ struct Waiting<K: WriterKey> {
     /// Threads that are blocked.
     threads: u32,
     /// The record is left to whoever waits.
-    keeper: Option<WeakKeeper<K>>,
+    keeper: Option<WeakLoneRecordSource<K>>,
     /// Whoever waits has taken the record over.
     is_taken: bool,
 }
@@ -60,7 +60,7 @@ impl<K: WriterKey> Cell<K> {
     }
 
     /// Leaves the record to whoever waits for it.
-    pub(super) fn leave_to_wait(&self, keeper: WeakKeeper<K>) {
+    pub(super) fn leave_to_wait(&self, keeper: WeakLoneRecordSource<K>) {
         self.waiting.lock().keeper = Some(keeper);
     }
 
@@ -126,7 +126,7 @@ impl<K: WriterKey> Cell<K> {
     }
 }
 
-fn let_go<K: WriterKey>(keeper: &WeakKeeper<K>) {
+fn let_go<K: WriterKey>(keeper: &WeakLoneRecordSource<K>) {
     if let Some(keeper) = keeper.upgrade() {
         keeper.let_go();
     }

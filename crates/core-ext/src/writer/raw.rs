@@ -10,7 +10,7 @@ use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
 
 use super::counts::{Progress, WriterMetrics};
-use super::driver::{Inner, Owner, Runs, WriterKey};
+use super::driver::{Inner, Owner, SenderRuntime, WriterKey};
 use super::options::WriterOptions;
 use super::outcome::{Outcome, OutcomeSink};
 use super::stream::Outcomes;
@@ -33,20 +33,20 @@ impl<K: WriterKey> RawWriter<K> {
     /// # Errors
     /// A setting is out of its bounds, or the client is closed.
     pub fn new(client: &RawClient, options: WriterOptions) -> Result<Self> {
-        Self::of(&client.shared, options, Runs::Control)
+        Self::of(&client.shared, options, SenderRuntime::Control)
     }
 
     /// A writer whose requests are sent on the runtime of the calling task, if there is one.
     pub(super) fn here(shared: &Arc<Shared>, options: WriterOptions) -> Result<Self> {
-        let runs = Handle::try_current().map_or(Runs::Control, Runs::Here);
+        let runs = Handle::try_current().map_or(SenderRuntime::Control, SenderRuntime::Here);
         Self::of(shared, options, runs)
     }
 
     pub(super) fn on_control(shared: &Arc<Shared>, options: WriterOptions) -> Result<Self> {
-        Self::of(shared, options, Runs::Control)
+        Self::of(shared, options, SenderRuntime::Control)
     }
 
-    fn of(shared: &Arc<Shared>, options: WriterOptions, runs: Runs) -> Result<Self> {
+    fn of(shared: &Arc<Shared>, options: WriterOptions, runs: SenderRuntime) -> Result<Self> {
         Ok(Self(Arc::new(Owner(Inner::new(Arc::clone(shared), options, runs)?))))
     }
 

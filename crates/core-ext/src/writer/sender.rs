@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::core::{Place, Sent};
+use super::core::{Sent, SlotRef};
 use super::delivery::{AttemptEnd, Written};
 use super::driver::{Inner, Row, WriterKey};
 use super::outcome::CellRef;
@@ -26,36 +26,36 @@ impl<K: WriterKey> Drop for Guard<K> {
     }
 }
 
-/// Rows on their way, with their places.
+/// The rows of one request, each with its slot.
 pub(super) struct Batch<K: WriterKey> {
     pub(super) rows: WrittenRows<CellRef<K>>,
-    places: Vec<Place>,
+    slot_refs: Vec<SlotRef>,
 }
 
 impl<K: WriterKey> Batch<K> {
     pub(super) fn of(sent: &mut Vec<Sent<CellRef<K>, Row>>) -> Self {
         let mut rows = WrittenRows::with_capacity(sent.len());
-        let mut places = Vec::with_capacity(sent.len());
-        for Sent { place, tag, payload } in sent.drain(..) {
-            places.push(place);
+        let mut slot_refs = Vec::with_capacity(sent.len());
+        for Sent { slot_ref, tag, payload } in sent.drain(..) {
+            slot_refs.push(slot_ref);
             rows.push(tag, payload.0);
         }
-        Self { rows, places }
+        Self { rows, slot_refs }
     }
 
     /// What became of a record alone.
-    pub(super) fn end_of_one(self, end: AttemptEnd) -> Option<(Place, Row, AttemptEnd)> {
-        let (place, mut shape) = (self.places.into_iter().next()?, None);
+    pub(super) fn end_of_one(self, end: AttemptEnd) -> Option<(SlotRef, Row, AttemptEnd)> {
+        let (slot_ref, mut shape) = (self.slot_refs.into_iter().next()?, None);
         self.rows.into_parts(|_, of, _, _| shape = Some(of));
-        Some((place, Row(shape?), end))
+        Some((slot_ref, Row(shape?), end))
     }
 
     /// What became of the rows; `whole`: of the batch.
-    pub(super) fn ends(self, whole: &Result<()>) -> Vec<(Place, Row, AttemptEnd)> {
-        let mut places = self.places.into_iter();
-        let mut ends = Vec::with_capacity(places.len());
+    pub(super) fn ends(self, whole: &Result<()>) -> Vec<(SlotRef, Row, AttemptEnd)> {
+        let mut slot_refs = self.slot_refs.into_iter();
+        let mut ends = Vec::with_capacity(slot_refs.len());
         self.rows.into_parts(|_, shape, outcome, node| {
-            let Some(place) = places.next() else { return };
+            let Some(slot_ref) = slot_refs.next() else { return };
             let result = match outcome {
                 RawOutcome::Answered(body) => Written::of(body).map_err(|error| error.force_in_doubt(true)),
                 RawOutcome::Failed(error) => Err(error.clone()),
@@ -65,7 +65,7 @@ impl<K: WriterKey> Batch<K> {
                         .force_in_doubt(true),
                 }),
             };
-            ends.push((place, Row(shape), AttemptEnd { result, node }));
+            ends.push((slot_ref, Row(shape), AttemptEnd { result, node }));
         });
         ends
     }

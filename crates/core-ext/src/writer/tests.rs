@@ -185,13 +185,13 @@ impl World {
             while let Some(index) = self.flying.iter().position(|(at, ..)| *at <= self.now) {
                 let (_, node, rows) = self.flying.remove(index);
                 let mut ends = Vec::new();
-                for Sent { place, tag, payload } in rows {
+                for Sent { slot_ref, tag, payload } in rows {
                     self.busy.remove(&tag.digest);
                     let result = (self.answer)(node, tag.number, self.tries[&tag.number]);
                     if result.is_ok() {
                         self.effects.push(tag.number);
                     }
-                    ends.push((place, payload, AttemptEnd { result, node: Some(Arc::from(format!("n{node}"))) }));
+                    ends.push((slot_ref, payload, AttemptEnd { result, node: Some(Arc::from(format!("n{node}"))) }));
                 }
                 self.core.ended(node, ends.into_iter(), self.now, &self.map);
             }

@@ -152,7 +152,7 @@ struct Write {
 }
 
 /// Where an element goes.
-enum Place {
+enum Position {
     At(usize),
     /// Nowhere: it was not to fail.
     Nowhere,
@@ -177,12 +177,12 @@ impl Write {
         if list.is_ordered_list() {
             return unchanged(self.insert_sorted(list, items)?);
         }
-        let Place::At(at) = self.place(&list, index)? else { return unchanged(list) };
+        let Position::At(at) = self.place(&list, index)? else { return unchanged(list) };
         if self.has(flag::UNIQUE) {
             let there = there_before(&list.values, &items);
             let code = there.iter().flatten().next().map(|first| match first {
-                There::AmongItems => code::NOT_APPLICABLE,
-                There::InList => code::ELEMENT_EXISTS,
+                Existing::AmongItems => code::NOT_APPLICABLE,
+                Existing::InList => code::ELEMENT_EXISTS,
             });
             if let Some(code) = code {
                 match (self.has(flag::NO_FAIL), self.has(flag::PARTIAL)) {
@@ -236,7 +236,7 @@ impl Write {
     }
 
     fn set<'a>(self, mut list: Collection<'a>, index: i64, value: Bytes<'a>) -> Result<Collection<'a>, u8> {
-        let Place::At(at) = self.place(&list, index)? else { return Ok(list) };
+        let Position::At(at) = self.place(&list, index)? else { return Ok(list) };
         if self.refuses(&list, at, &value)? {
             return Ok(list);
         }
@@ -264,14 +264,14 @@ impl Write {
             return Err(code::NOT_APPLICABLE);
         }
         let sum = match &place {
-            Place::At(at) if *at < list.len() => Addend::parse(&list.values[*at]).ok_or(code::PARAMETER)?.plus(by),
+            Position::At(at) if *at < list.len() => Addend::parse(&list.values[*at]).ok_or(code::PARAMETER)?.plus(by),
             _ => by.alone(),
         };
         let element = sum.encode();
         let answer = Some(super::collection::particle_of(&element));
         match place {
-            Place::At(at) if ordered => self.replace_sorted(&mut list, at, Cow::Owned(element))?,
-            Place::At(at) if !self.refuses(&list, at, &element)? => self.put(&mut list, at, Cow::Owned(element))?,
+            Position::At(at) if ordered => self.replace_sorted(&mut list, at, Cow::Owned(element))?,
+            Position::At(at) if !self.refuses(&list, at, &element)? => self.put(&mut list, at, Cow::Owned(element))?,
             _ => {}
         }
         Ok((answer, list))
@@ -291,16 +291,16 @@ impl Write {
     }
 
     /// The place of an index; it may be behind the end, unless the list is to be bounded.
-    fn place(self, list: &Collection<'_>, index: i64) -> Result<Place, u8> {
+    fn place(self, list: &Collection<'_>, index: i64) -> Result<Position, u8> {
         let n = list.len() as i64;
         let at = if index < 0 { index.saturating_add(n) } else { index };
         if !(0..MAX_INDEX).contains(&at) {
             return Err(code::NOT_APPLICABLE);
         }
         match (at > n && self.has(flag::BOUNDED), self.has(flag::NO_FAIL)) {
-            (true, true) => Ok(Place::Nowhere),
+            (true, true) => Ok(Position::Nowhere),
             (true, false) => Err(code::NOT_APPLICABLE),
-            _ => Ok(Place::At(at as usize)),
+            _ => Ok(Position::At(at as usize)),
         }
     }
 
@@ -346,13 +346,13 @@ fn equal_to_the_one_before(values: &[Bytes<'_>]) -> Vec<bool> {
 
 /// Where an item is already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum There {
+enum Existing {
     InList,
     AmongItems,
 }
 
 /// Of each item whether it is among `values`, or among the items before it.
-fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>> {
+fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<Existing>> {
     let n = values.len();
     let value = |at: usize| if at < n { &values[at] } else { &items[at - n] };
     // NaN equals every float: the others are sorted without it.
@@ -365,7 +365,7 @@ fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>>
         match first.filter(|first| compare(value(*first), value(at)).is_eq()) {
             None => first = Some(at),
             Some(_) if at < n => {}
-            Some(first) => there[at - n] = Some(if first < n { There::InList } else { There::AmongItems }),
+            Some(first) => there[at - n] = Some(if first < n { Existing::InList } else { Existing::AmongItems }),
         }
     }
     if sorted.len() < n + items.len() {
@@ -374,8 +374,8 @@ fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>>
         for (item, there) in there.iter_mut().enumerate().filter(|(item, _)| float(&items[*item]).is_some()) {
             let equal = if is_nan(&items[item]) { first_float } else { first_nan };
             match equal.filter(|at| *at < n + item) {
-                Some(at) if at < n => *there = Some(There::InList),
-                Some(_) => *there = there.or(Some(There::AmongItems)),
+                Some(at) if at < n => *there = Some(Existing::InList),
+                Some(_) => *there = there.or(Some(Existing::AmongItems)),
                 None => {}
             }
         }

@@ -15,6 +15,6 @@ pub use builder::{Builder, NamespaceOptions};
 pub use error::ClusterError;
 pub use handle::{EmbeddedCluster, NodeInfo, NodeStats};
 pub use node::NodeId;
-pub(crate) use node::{Counters, Node, Seat};
+pub(crate) use node::{ConnectionPermit, Counters, Node};
 pub(crate) use ownership::{BITMAP_BYTES, PARTITIONS};
 pub(crate) use state::{ClusterParts, ClusterState, Racks, View};

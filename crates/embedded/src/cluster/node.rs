@@ -151,19 +151,19 @@ impl Node {
 
 /// A connection's place among those that a node takes, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat(Arc<Node>);
+pub(crate) struct ConnectionPermit(Arc<Node>);
 
-impl Seat {
+impl ConnectionPermit {
     /// `None`: the node has as many connections as it takes.
     pub(crate) fn take(node: &Arc<Node>) -> Option<Self> {
         let limit = node.cluster.connection_limit;
         let taken = node.seats.fetch_add(1, Ordering::AcqRel);
-        let seat = Self(Arc::clone(node));
-        (limit == 0 || taken < limit).then_some(seat)
+        let permit = Self(Arc::clone(node));
+        (limit == 0 || taken < limit).then_some(permit)
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.seats.fetch_sub(1, Ordering::AcqRel);
     }

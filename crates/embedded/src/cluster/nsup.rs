@@ -7,7 +7,7 @@
 use super::ownership::PARTITIONS;
 use super::{ClusterState, Node};
 use crate::clock::Now;
-use crate::store::{Limits, Namespace, Slot, Swept};
+use crate::store::{Namespace, Slot, SweepLimits, Swept};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::io;
@@ -52,14 +52,14 @@ impl ClusterState {
         let evict = namespace.eviction.take(now);
         let members = self.members();
         // Each node by its own clock, if it sweeps: a node that is down by the cluster's.
-        let own: HashMap<Slot, Limits> = members
+        let own: HashMap<Slot, SweepLimits> = members
             .iter()
             .map(|node| {
                 let now = if namespace.stops_for_skew(node.slot) { 0 } else { node.time(begun).seconds() };
-                (node.slot, Limits { now, evict })
+                (node.slot, SweepLimits { now, evict })
             })
             .collect();
-        let limits = |node: Slot| own.get(&node).copied().unwrap_or(Limits { now, evict });
+        let limits = |node: Slot| own.get(&node).copied().unwrap_or(SweepLimits { now, evict });
         let mut removed = 0;
         let mut by_node: HashMap<Slot, Swept> = HashMap::new();
         for pid in 0..PARTITIONS as u16 {

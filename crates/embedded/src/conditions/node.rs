@@ -54,7 +54,7 @@ pub(crate) struct NodeConditions {
 #[derive(Debug)]
 struct State {
     conditions: Conditions,
-    station: Station,
+    slots: ServiceSlots,
     /// Connections that have come under these conditions.
     connections: u64,
 }
@@ -63,8 +63,8 @@ impl NodeConditions {
     /// Conditions of a node.
     pub(crate) fn new(seed: Seed, conditions: Conditions) -> Self {
         let version = AtomicU64::new(u64::from(!conditions.are_ideal()));
-        let station = Station::new(&conditions, seed);
-        Self { version, seed, state: Mutex::new(State { conditions, station, connections: 0 }) }
+        let slots = ServiceSlots::new(&conditions, seed);
+        Self { version, seed, state: Mutex::new(State { conditions, slots, connections: 0 }) }
     }
 
     /// Changes with the conditions: the only thing that the normal path looks at, once per turn of a connection.
@@ -80,8 +80,8 @@ impl NodeConditions {
     /// Changes the conditions. Requests that are in service or in line keep their times, and their places.
     pub(crate) fn set(&self, conditions: &Conditions) {
         let mut state = self.state.lock();
-        let busy = std::mem::take(&mut state.station.busy);
-        state.station = Station { busy, ..Station::new(conditions, self.seed) };
+        let busy = std::mem::take(&mut state.slots.busy);
+        state.slots = ServiceSlots { busy, ..ServiceSlots::new(conditions, self.seed) };
         state.conditions = conditions.clone();
         state.connections = 0;
         self.version.fetch_add(1, Ordering::Release);
@@ -104,20 +104,20 @@ impl NodeConditions {
     /// Draws the service time of a request, and puts the request in line.
     pub(crate) fn book(&self, kind: ServiceKind, arrival: Instant) -> Booking {
         let mut state = self.state.lock();
-        let State { conditions, station, .. } = &mut *state;
-        station.book(conditions, kind, arrival)
+        let State { conditions, slots, .. } = &mut *state;
+        slots.book(conditions, kind, arrival)
     }
 }
 
 /// The places of a node.
 #[derive(Debug)]
-struct Station {
+struct ServiceSlots {
     /// When each of the places in use becomes free.
     busy: BinaryHeap<Reverse<Instant>>,
     generators: [Xoshiro256PlusPlus; KINDS],
 }
 
-impl Station {
+impl ServiceSlots {
     fn new(conditions: &Conditions, seed: Seed) -> Self {
         let generator = |kind: usize| seed.generator(conditions.first_seed(), kind as u64);
         Self { busy: BinaryHeap::new(), generators: std::array::from_fn(generator) }

@@ -26,7 +26,7 @@ pub(crate) use command::{handle as handle_command, targets};
 pub(crate) use rule::MAX_DELAY;
 pub use rule::{Direction, FaultAction, FaultRule};
 pub use rules::RuleId;
-pub(crate) use rules::{BlackHole, Welcome};
+pub(crate) use rules::{AcceptFault, BlackHole};
 pub(crate) use target::{RecordTarget, Target};
 pub(crate) use watch::Watch;
 
@@ -130,12 +130,12 @@ impl fmt::Display for RequestFault {
 }
 
 /// A thread that is told of changes.
-struct Told {
+struct Subscriber {
     number: usize,
     changed: Box<dyn Fn() + Send>,
 }
 
-impl fmt::Debug for Told {
+impl fmt::Debug for Subscriber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.number.fmt(f)
     }
@@ -150,7 +150,7 @@ pub(crate) struct Faults {
     rules: rules::Rules,
     watches: Mutex<Vec<Arc<Watch>>>,
     /// Who is told when rules change.
-    told: Mutex<Vec<Told>>,
+    told: Mutex<Vec<Subscriber>>,
     /// Connections that were accepted.
     connections: AtomicU64,
 }
@@ -190,10 +190,10 @@ impl Faults {
     }
 
     /// The number of a connection that was just accepted, and what happens to it.
-    pub(crate) fn next_connection(&self) -> (u64, Welcome) {
+    pub(crate) fn next_connection(&self) -> (u64, AcceptFault) {
         let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
-        let welcome = if self.armed() { self.rules.next_connection(number) } else { Welcome::default() };
-        (number, welcome)
+        let accept_fault = if self.armed() { self.rules.next_connection(number) } else { AcceptFault::default() };
+        (number, accept_fault)
     }
 
     /// What does not get through on a connection now. `before`: what did not when it was last asked.
@@ -226,7 +226,7 @@ impl Faults {
     pub(crate) fn tell(&self, number: usize, changed: impl Fn() + Send + 'static) {
         let mut told = self.told.lock();
         if !told.iter().any(|told| told.number == number) {
-            told.push(Told { number, changed: Box::new(changed) });
+            told.push(Subscriber { number, changed: Box::new(changed) });
         }
     }
 

@@ -24,7 +24,7 @@ impl fmt::Display for RuleId {
 
 /// What happens to a connection that a node has accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Welcome {
+pub(crate) struct AcceptFault {
     /// It is reset.
     pub(crate) refused: bool,
     /// It is served after that.
@@ -142,17 +142,17 @@ impl Rules {
         result
     }
 
-    pub(super) fn next_connection(&self, number: u64) -> Welcome {
-        let mut welcome = Welcome::default();
+    pub(super) fn next_connection(&self, number: u64) -> AcceptFault {
+        let mut accept_fault = AcceptFault::default();
         let is_about = |rule: &FaultRule| {
             matches!(rule.action, FaultAction::Refuse | FaultAction::ConnectDelay(_))
                 && rule.is_about_connection(number)
         };
         self.each_that_strikes(is_about, |action| match action {
-            FaultAction::ConnectDelay(delay) => welcome.delay = Some(*delay),
-            _ => welcome.refused = true,
+            FaultAction::ConnectDelay(delay) => accept_fault.delay = Some(*delay),
+            _ => accept_fault.refused = true,
         });
-        welcome
+        accept_fault
     }
 
     /// What does not get through on a connection. `first`: it is asked for the first time since something did not, and counts.
@@ -257,9 +257,9 @@ mod tests {
         let delay = Duration::from_millis(5);
         rules.install(FaultRule::new(FaultAction::ConnectDelay(delay)).skip(1)).unwrap();
         let welcomes: Vec<_> = (1..=3).map(|number| rules.next_connection(number)).collect();
-        assert_eq!(welcomes[0], Welcome::default());
-        assert_eq!(welcomes[1], Welcome { refused: true, delay: Some(delay) });
-        assert_eq!(welcomes[2], Welcome { refused: false, delay: Some(delay) });
+        assert_eq!(welcomes[0], AcceptFault::default());
+        assert_eq!(welcomes[1], AcceptFault { refused: true, delay: Some(delay) });
+        assert_eq!(welcomes[2], AcceptFault { refused: false, delay: Some(delay) });
         rules.install(FaultRule::new(FaultAction::BlackHole(Direction::Answers)).connection(3)).unwrap();
         assert_eq!(rules.black_hole(2, true), BlackHole::default());
         assert_eq!(rules.black_hole(3, true), BlackHole { requests: false, answers: true });

@@ -76,7 +76,7 @@ pub(crate) struct Index {
 
 /// What a query looks for.
 #[derive(Debug, Clone)]
-pub(crate) enum Sought {
+pub(crate) enum IndexLookup {
     /// Numbers from one to another, both included.
     Range(i64, i64),
     /// A string, or a blob.
@@ -186,20 +186,20 @@ impl Index {
     }
 
     /// Whether a record that stands where a query looks is one that it looks for.
-    pub(crate) fn confirms(&self, sets: &Sets, record: &Record, sought: &Sought) -> bool {
+    pub(crate) fn confirms(&self, sets: &Sets, record: &Record, sought: &IndexLookup) -> bool {
         let kind = self.definition.kind;
         source::each(&self.definition, sets, record, |value| source::is_sought(kind, value, sought))
     }
 
     /// The ranges of places that a query looks at, in the order of the index.
-    pub(crate) fn ranges(sought: &Sought) -> Vec<(i64, i64)> {
+    pub(crate) fn ranges(sought: &IndexLookup) -> Vec<(i64, i64)> {
         match sought {
-            Sought::Range(begin, end) => vec![(*begin, *end)],
-            Sought::Bytes(bytes) => {
+            IndexLookup::Range(begin, end) => vec![(*begin, *end)],
+            IndexLookup::Bytes(bytes) => {
                 let place = hash::hash(bytes) as i64;
                 vec![(place, place)]
             }
-            Sought::Geo(geometry) => source::geo_ranges(geometry),
+            IndexLookup::Geo(geometry) => source::geo_ranges(geometry),
         }
     }
 }

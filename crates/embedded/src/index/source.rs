@@ -1,6 +1,6 @@
 //! From a record to the values that an index has of it.
 
-use super::{Definition, Origin, Part, Places, Sought, ValueKind, hash};
+use super::{Definition, IndexLookup, Origin, Part, Places, ValueKind, hash};
 use crate::cdt;
 use crate::exp::{Context, Expression};
 use crate::geo::Shape;
@@ -137,12 +137,12 @@ pub(super) fn places(kind: ValueKind, value: Indexed<'_>, places: &mut Places) {
 }
 
 /// Whether a value is what a query looks for.
-pub(super) fn is_sought(kind: ValueKind, value: Indexed<'_>, sought: &Sought) -> bool {
+pub(super) fn is_sought(kind: ValueKind, value: Indexed<'_>, sought: &IndexLookup) -> bool {
     match (kind, value, sought) {
-        (ValueKind::Numeric, Indexed::Int(v), Sought::Range(begin, end)) => (*begin..=*end).contains(&v),
-        (ValueKind::String, Indexed::Str(v), Sought::Bytes(sought))
-        | (ValueKind::Blob, Indexed::Blob(v), Sought::Bytes(sought)) => v == sought,
-        (ValueKind::Geo, Indexed::Geo(text, _), Sought::Geo(sought)) => {
+        (ValueKind::Numeric, Indexed::Int(v), IndexLookup::Range(begin, end)) => (*begin..=*end).contains(&v),
+        (ValueKind::String, Indexed::Str(v), IndexLookup::Bytes(sought))
+        | (ValueKind::Blob, Indexed::Blob(v), IndexLookup::Bytes(sought)) => v == sought,
+        (ValueKind::Geo, Indexed::Geo(text, _), IndexLookup::Geo(sought)) => {
             Shape::parse(text).is_some_and(|geometry| geometry.matches(sought))
         }
         _ => false,

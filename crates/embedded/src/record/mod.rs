@@ -26,7 +26,7 @@ use crate::admin::{self, Access};
 use crate::clock::Now;
 use crate::code;
 use crate::faults::RequestKind;
-use crate::request::{Answered, RecordOutcome, RecordRequest, Request, elsewhere, error_answer};
+use crate::request::{Answered, RecordOutcome, RecordRequest, Request, error_answer, offload};
 use crate::store::{MONITOR_SET, Namespace, Purpose, Site, Slot};
 use crate::transaction;
 use aerolane_wire::digest::partition_id;
@@ -173,7 +173,7 @@ pub(crate) fn answer(
     let patience = patience(message.header.transaction_ttl);
     if record.udf.is_some() {
         let (node, name) = (Arc::clone(request.node), namespace.name.clone());
-        return elsewhere(request, move |body, sender, now| {
+        return offload(request, move |body, sender, now| {
             let Some(namespace) = node.cluster.namespace(name.as_bytes()) else { return };
             let Ok(message) = Message::decode(body) else { return };
             let Ok(record) = RecordRequest::from_message(&message, namespace.strong_consistency) else { return };

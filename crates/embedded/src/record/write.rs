@@ -48,8 +48,8 @@ pub(super) fn write(
     let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
     let mut bins = if replaces { BinSet::default() } else { current.map(BinSet::of).unwrap_or_default() };
     let max_size = namespace.config.max_record_size.load(Ordering::Relaxed) as usize;
-    let scene = Scene { namespace, record: current, now_ms, max_size };
-    let n_ops = operate(request, &mut bins, &scene, out).map_err(|code| told.with(code))?;
+    let context = WriteContext { namespace, record: current, now_ms, max_size };
+    let n_ops = operate(request, &mut bins, &context, out).map_err(|code| told.with(code))?;
 
     if bins.is_empty() {
         if current.is_none() {
@@ -200,16 +200,16 @@ pub(super) fn key_matches(request: &RecordRequest<'_>, record: &Record) -> Resul
 }
 
 /// What operations are carried out against, beside the bins.
-struct Scene<'s> {
+struct WriteContext<'s> {
     namespace: &'s Namespace,
     record: Option<&'s Record>,
     now_ms: u64,
     max_size: usize,
 }
 
-impl Scene<'_> {
+impl WriteContext<'_> {
     /// What an expression sees: the bins as the operations before have left them.
-    fn context<'c>(&'c self, request: &'c RecordRequest<'_>, bins: &'c BinSet<'_>) -> Context<'c> {
+    fn of_expressions<'c>(&'c self, request: &'c RecordRequest<'_>, bins: &'c BinSet<'_>) -> Context<'c> {
         let set_name = match self.record {
             Some(record) => self.namespace.sets.name(record.set_id()),
             None => request.set.unwrap_or_default(),
@@ -222,7 +222,7 @@ impl Scene<'_> {
 fn operate<'a>(
     request: &RecordRequest<'a>,
     bins: &mut BinSet<'a>,
-    scene: &Scene<'_>,
+    context: &WriteContext<'_>,
     out: &mut Vec<u8>,
 ) -> Result<u16, u8> {
     let respond_all = request.info2 & info2::RESPOND_ALL_OPS != 0;
@@ -233,15 +233,15 @@ fn operate<'a>(
         match op.kind {
             op::WRITE if op.particle_type == particle_type::NIL => bins.remove(op.name),
             // Before a long look at what cannot be stored anyway.
-            op::WRITE if op.value.len() > scene.max_size => return Err(code::RECORD_TOO_BIG),
+            op::WRITE if op.value.len() > context.max_size => return Err(code::RECORD_TOO_BIG),
             op::WRITE => {
                 let value = particle::checked(op.particle_type, op.value)?;
-                index_mark::note(scene.namespace, op.particle_type, &value);
+                index_mark::note(context.namespace, op.particle_type, &value);
                 bins.set(op.name, op.particle_type, value);
             }
             op::INCR => incr(bins, &op)?,
-            op::APPEND => extend(bins, &op, End::Back, scene.max_size)?,
-            op::PREPEND => extend(bins, &op, End::Front, scene.max_size)?,
+            op::APPEND => extend(bins, &op, End::Back, context.max_size)?,
+            op::PREPEND => extend(bins, &op, End::Front, context.max_size)?,
             op::DELETE => {
                 bins.clear();
                 answer_name = &[];
@@ -261,10 +261,10 @@ fn operate<'a>(
                 }
             }
             op::EXP_READ => {
-                n_ops += expression::read(&op, &scene.context(request, bins), true, out)?;
+                n_ops += expression::read(&op, &context.of_expressions(request, bins), true, out)?;
                 continue;
             }
-            op::EXP_MODIFY => match expression::modify(&op, bins, &scene.context(request, bins))? {
+            op::EXP_MODIFY => match expression::modify(&op, bins, &context.of_expressions(request, bins))? {
                 Change::Nothing => {}
                 Change::Remove => bins.remove(op.name),
                 Change::Set(kind, value) => bins.set(op.name, kind, Cow::Owned(value)),
@@ -277,9 +277,9 @@ fn operate<'a>(
                 continue;
             }
             op::CDT_MODIFY => {
-                let modified = cdt::modify(op.value, bins.bin(op.name), scene.max_size)?;
+                let modified = cdt::modify(op.value, bins.bin(op.name), context.max_size)?;
                 if let Some((kind, value)) = modified.value {
-                    index_mark::note(scene.namespace, kind, &value);
+                    index_mark::note(context.namespace, kind, &value);
                     bins.set(op.name, kind, Cow::Owned(value));
                 }
                 n_ops += append_answer(op.kind, op.name, modified.answer, respond_all, out);
@@ -291,7 +291,7 @@ fn operate<'a>(
                 continue;
             }
             op::BITS_MODIFY | op::HLL_MODIFY => {
-                let answer = blob_ops::modify(&op, bins, scene.max_size)?.map(|value| value.to_particle());
+                let answer = blob_ops::modify(&op, bins, context.max_size)?.map(|value| value.to_particle());
                 n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
                 continue;
             }

@@ -1,11 +1,11 @@
 //! What the service hands to the modules that answer, and what they hand back; what one record's part of that is.
 
-mod elsewhere;
+mod offload;
 mod record;
 mod slices;
 mod transaction;
 
-pub(crate) use elsewhere::{Waking, elsewhere};
+pub(crate) use offload::{ConnectionWaker, offload};
 pub(crate) use record::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall, field_error};
 pub(crate) use slices::{Slice, Sliced, stream, stream_elsewhere};
 pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     /// Whether the client has told its user agent.
     pub(crate) user_agent_set: bool,
     /// Has the connection look again at an answer that it waits for.
-    pub(crate) waking: Waking,
+    pub(crate) waking: ConnectionWaker,
     /// Single-record messages since they were last added to the node's counters.
     pub(crate) records: u64,
 }

@@ -4,7 +4,7 @@
 //! gets little done in that time goes on on the threads of its node, also slice by slice: so neither other nodes nor
 //! other requests wait for it, and scripts and other long answers of the node have their turns, too.
 
-use super::elsewhere::{Sender, Waiting, Waking, pipe};
+use super::offload::{ConnectionWaker, Sender, Waiting, pipe};
 use super::{Answered, Producer, Request};
 use crate::clock::{Now, Passing};
 use crate::cluster::Node;
@@ -110,7 +110,7 @@ pub(crate) fn stream_elsewhere<S: Sliced>(request: &Request<'_>, work: S) -> Ans
 /// An answer, and where it is worked out.
 struct Stream<S> {
     node: Arc<Node>,
-    waking: Waking,
+    waking: ConnectionWaker,
     at: At<S>,
 }
 

@@ -4,7 +4,7 @@ use crate::cdt;
 use crate::cluster::Node;
 use crate::code;
 use crate::geo::Shape;
-use crate::index::{Definition, Index, Origin, Part, Sought, ValueKind};
+use crate::index::{Definition, Index, IndexLookup, Origin, Part, ValueKind};
 use crate::value::MAX_BIN_NAME;
 use aerolane_wire::message::{Message, field};
 use aerolane_wire::particle::particle_type;
@@ -21,14 +21,14 @@ const MAX_GEOJSON: usize = 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(super) struct IndexQuery {
     pub(super) index: Arc<Index>,
-    pub(super) sought: Sought,
+    pub(super) sought: IndexLookup,
 }
 
 /// The range that a message names, before its index is found.
 struct Range<'a> {
     bin: &'a [u8],
     kind: ValueKind,
-    sought: Sought,
+    sought: IndexLookup,
 }
 
 impl IndexQuery {
@@ -96,13 +96,13 @@ impl<'a> Range<'a> {
                 if begin > end {
                     return Err(code::PARAMETER);
                 }
-                (ValueKind::Numeric, Sought::Range(begin, end))
+                (ValueKind::Numeric, IndexLookup::Range(begin, end))
             }
-            particle_type::STRING if begin.len() < MAX_BYTES => (ValueKind::String, Sought::Bytes(begin.to_vec())),
-            particle_type::BLOB if begin.len() < MAX_BYTES => (ValueKind::Blob, Sought::Bytes(begin.to_vec())),
+            particle_type::STRING if begin.len() < MAX_BYTES => (ValueKind::String, IndexLookup::Bytes(begin.to_vec())),
+            particle_type::BLOB if begin.len() < MAX_BYTES => (ValueKind::Blob, IndexLookup::Bytes(begin.to_vec())),
             particle_type::GEOJSON if begin.len() < MAX_GEOJSON => {
                 let geometry = Shape::parse(begin).ok_or(code::PARAMETER)?;
-                (ValueKind::Geo, Sought::Geo(Arc::new(geometry)))
+                (ValueKind::Geo, IndexLookup::Geo(Arc::new(geometry)))
             }
             _ => return Err(code::PARAMETER),
         };

@@ -11,10 +11,10 @@ use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::transport::Transport;
 use crate::clock::Now;
-use crate::cluster::{Counters, Node, Seat};
+use crate::cluster::{ConnectionPermit, Counters, Node};
 use crate::code;
 use crate::faults::{BlackHole, RequestFault, Target, Watch};
-use crate::request::{Answered, Producer, Request, Session, Waking, error_answer};
+use crate::request::{Answered, ConnectionWaker, Producer, Request, Session, error_answer};
 use aerolane_wire::WireErrorKind;
 use aerolane_wire::message::MESSAGE_HEADER_SIZE;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
@@ -97,7 +97,7 @@ pub(super) struct Accepted {
     pub(super) listener: ListenerId,
     pub(super) node: Arc<Node>,
     /// Its place among the connections that the node may have.
-    pub(super) seat: Seat,
+    pub(super) permit: ConnectionPermit,
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     /// Its number at the node.
@@ -111,7 +111,7 @@ pub(super) struct Connection {
     /// The listener it came through.
     pub(super) listener: ListenerId,
     node: Arc<Node>,
-    _seat: Seat,
+    _seat: ConnectionPermit,
     stream: TcpStream,
     transport: Option<Box<dyn Transport>>,
     session: Session,
@@ -137,8 +137,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(accepted: Accepted, transport: Option<Box<dyn Transport>>, waking: Waking) -> io::Result<Self> {
-        let Accepted { listener, node, seat, stream, peer, number, delay } = accepted;
+    pub(super) fn new(
+        accepted: Accepted,
+        transport: Option<Box<dyn Transport>>,
+        waking: ConnectionWaker,
+    ) -> io::Result<Self> {
+        let Accepted { listener, node, permit, stream, peer, number, delay } = accepted;
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
         log::info!("{}: {peer} has connected (connection {number})", node.name);
@@ -155,7 +159,7 @@ impl Connection {
         let mut connection = Self {
             listener,
             node,
-            _seat: seat,
+            _seat: permit,
             stream,
             transport,
             session,

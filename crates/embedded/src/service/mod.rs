@@ -8,9 +8,9 @@ mod connection;
 mod dispatch;
 mod link;
 mod listener;
-#[cfg(test)]
-mod made_up_time;
 mod outbox;
+#[cfg(test)]
+mod simulated_time;
 mod thread;
 mod transport;
 

@@ -6,8 +6,8 @@ use super::connection::{Accepted, Connection, Turn};
 use super::listener::Listener;
 use super::transport::TransportFactory;
 use crate::clock::{Now, SystemClock};
-use crate::cluster::{Node, Seat};
-use crate::request::Waking;
+use crate::cluster::{ConnectionPermit, Node};
+use crate::request::ConnectionWaker;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -217,19 +217,26 @@ impl ServiceThread {
         while let Some(listener) = self.listeners.get_mut(key) {
             match listener.accept() {
                 Ok((stream, peer)) => {
-                    let (number, welcome) = listener.node.faults.next_connection();
-                    if welcome.refused {
+                    let (number, accept_fault) = listener.node.faults.next_connection();
+                    if accept_fault.refused {
                         // Lingering for 0 s turns the close into a reset. If that fails, it is an ordinary close.
                         let _ = socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO));
                         continue;
                     }
-                    let Some(seat) = Seat::take(&listener.node) else {
+                    let Some(permit) = ConnectionPermit::take(&listener.node) else {
                         log::warn!("{}: {peer} is refused: too many connections", listener.node.name);
                         continue;
                     };
                     let (node, transport) = (Arc::clone(&listener.node), listener.transport.clone());
-                    let accepted =
-                        Accepted { listener: listener.id, node, seat, stream, peer, number, delay: welcome.delay };
+                    let accepted = Accepted {
+                        listener: listener.id,
+                        node,
+                        permit,
+                        stream,
+                        peer,
+                        number,
+                        delay: accept_fault.delay,
+                    };
                     let to = self.dealt.fetch_add(1, Ordering::Relaxed) % self.mailboxes.len();
                     if to == self.index {
                         self.adopt(accepted, transport.as_ref());
@@ -258,7 +265,7 @@ impl ServiceThread {
         }
         let Ok(transport) = transport.map(|make| make()).transpose() else { return };
         let (mailboxes, index, key) = (Arc::clone(&self.mailboxes), self.index, entry.key());
-        let waking = Waking(Arc::new(move || mailboxes[index].send(Command::Look(key))));
+        let waking = ConnectionWaker(Arc::new(move || mailboxes[index].send(Command::Look(key))));
         if let Ok(connection) = Connection::new(accepted, transport, waking) {
             entry.insert(connection);
         }

@@ -37,7 +37,7 @@ pub(crate) use partition::Partition;
 pub(crate) use rebalance::Plan;
 pub(crate) use sets::{SetId, Sets};
 pub(crate) use sides::Sides;
-pub(crate) use sweep::{Eviction, Limits, Swept};
+pub(crate) use sweep::{Eviction, SweepLimits, Swept};
 
 use crate::clock::Now;
 use crate::code;

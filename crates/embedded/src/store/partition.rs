@@ -1,7 +1,7 @@
 //! What one node has of a partition: a compact hash table of records, keyed by digest.
 
 use super::provisional::Provisional;
-use super::sweep::Limits;
+use super::sweep::SweepLimits;
 use super::{Record, Sets, Slot};
 use crate::index::{Entries, Index};
 use hashbrown::HashTable;
@@ -116,7 +116,7 @@ impl Partition {
     }
 
     /// Removes records that are struck by the limits, at most so many; says how many.
-    pub(crate) fn sweep(&mut self, sets: &Sets, limits: Limits, most: u64) -> u64 {
+    pub(crate) fn sweep(&mut self, sets: &Sets, limits: SweepLimits, most: u64) -> u64 {
         if self.earliest_void == 0 || self.earliest_void >= limits.end() {
             return 0;
         }

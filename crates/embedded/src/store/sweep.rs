@@ -12,14 +12,14 @@ const RECORDS_PER_TURN: u64 = 1000;
 
 /// Which records have to go.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct SweepLimits {
     /// Those with a void time before this one (seconds since 2010).
     pub(crate) now: u32,
     /// Those with a void time before this one, too; 0 = no others.
     pub(crate) evict: u32,
 }
 
-impl Limits {
+impl SweepLimits {
     /// Records with void times before this one go.
     pub(super) fn end(self) -> u32 {
         self.now.max(self.evict)
@@ -94,7 +94,7 @@ impl Namespace {
     pub(crate) fn sweep(
         &self,
         partition: u16,
-        limits: impl Fn(Slot) -> Limits,
+        limits: impl Fn(Slot) -> SweepLimits,
         now: Instant,
     ) -> SmallVec<[(Slot, Swept); 2]> {
         let mut found: SmallVec<[(Slot, Swept); 2]> = SmallVec::new();
@@ -150,13 +150,13 @@ mod tests {
         namespace.answering(Slot(0), 0x707, Instant::now()).unwrap()
     }
 
-    fn sweep(namespace: &Namespace, id: u16, limits: Limits) -> Swept {
+    fn sweep(namespace: &Namespace, id: u16, limits: SweepLimits) -> Swept {
         let found = namespace.sweep(id, |_| limits, Instant::now());
         assert_eq!((found.len(), found[0].0), (1, Slot(0)));
         found[0].1
     }
 
-    const AT: fn(u32) -> Limits = |now| Limits { now, evict: 0 };
+    const AT: fn(u32) -> SweepLimits = |now| SweepLimits { now, evict: 0 };
 
     #[test]
     fn what_has_expired_goes_with_its_counts_and_index_entries() {
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(sweep(&namespace, 0x707, AT(400)), Swept { removed: 1300, left: 901, lasting: 900 });
         assert_eq!((objects(), index.entries(Slot(0))), (901, 901));
         assert_eq!(on(&namespace).bytes(), namespace.sets.held(Slot(0), namespace.sets.get(set).unwrap()).1);
-        assert_eq!(sweep(&namespace, 0x707, Limits { now: 400, evict: 501 }).removed, 1);
+        assert_eq!(sweep(&namespace, 0x707, SweepLimits { now: 400, evict: 501 }).removed, 1);
         assert_eq!(
             (objects(), index.entries(Slot(0)), sweep(&namespace, 3, AT(u32::MAX))),
             (900, 900, Swept::default())

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::Privilege;
 use super::users::{Role, User};
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::AdminPolicy;
@@ -61,7 +61,7 @@ fn borrowed(list: &[String]) -> Vec<&str> {
 }
 
 /// A call whose result is nothing.
-fn silent<F, R>(core: &Arc<ClientCore>, policy: Policy<'_, '_>, run: F) -> impl Twin + use<F, R>
+fn silent<F, R>(core: &Arc<ClientCore>, policy: Policy<'_, '_>, run: F) -> impl Executable + use<F, R>
 where
     F: FnOnce(Client, Arc<core::AdminPolicy>) -> R + Send + 'static,
     R: Future<Output = aerolane::Result<()>> + Send + 'static,
@@ -80,7 +80,7 @@ pub(crate) fn create_user(
     secret: &str,
     roles: Vec<String>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (user, secret, roles) = (name(py, "user name", user)?, password(py, secret)?, names(py, "role", roles)?);
     Ok(silent(core, policy, |client, policy| async move {
         client.create_user(&policy, &user, &secret, &borrowed(&roles)).await
@@ -93,7 +93,7 @@ pub(crate) fn create_pki_user(
     user: &str,
     roles: Vec<String>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
     Ok(silent(
         core,
@@ -107,7 +107,7 @@ pub(crate) fn drop_user(
     core: Core<'_>,
     user: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let user = name(py, "user name", user)?;
     Ok(silent(core, policy, |client, policy| async move { client.drop_user(&policy, &user).await }))
 }
@@ -118,7 +118,7 @@ pub(crate) fn change_password(
     user: &str,
     secret: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (user, secret) = (name(py, "user name", user)?, password(py, secret)?);
     Ok(silent(core, policy, |client, policy| async move { client.change_password(&policy, &user, &secret).await }))
 }
@@ -129,7 +129,7 @@ pub(crate) fn grant_roles(
     user: &str,
     roles: Vec<String>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
     Ok(silent(
         core,
@@ -144,7 +144,7 @@ pub(crate) fn revoke_roles(
     user: &str,
     roles: Vec<String>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
     Ok(silent(
         core,
@@ -158,7 +158,7 @@ pub(crate) fn query_users(
     core: Core<'_>,
     user: Option<&str>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let user = user.map(|user| name(py, "user name", user)).transpose()?;
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     Ok(Control {
@@ -175,7 +175,7 @@ pub(crate) fn query_roles(
     core: Core<'_>,
     role: Option<&str>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let role = role.map(|role| name(py, "role name", role)).transpose()?;
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     Ok(Control {
@@ -197,7 +197,7 @@ pub(crate) fn create_role(
     read_quota: u32,
     write_quota: u32,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (role, list) = (name(py, "role name", role_name)?, privileges(py, &list)?);
     Ok(silent(core, policy, move |client, policy| async move {
         client.create_role(&policy, &role, &list, &borrowed(&allowlist), read_quota, write_quota).await
@@ -209,7 +209,7 @@ pub(crate) fn drop_role(
     core: Core<'_>,
     role_name: &str,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let role = name(py, "role name", role_name)?;
     Ok(silent(core, policy, |client, policy| async move { client.drop_role(&policy, &role).await }))
 }
@@ -220,7 +220,7 @@ pub(crate) fn grant_privileges(
     role_name: &str,
     list: Privileges<'_>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (role, list) = (name(py, "role name", role_name)?, privileges(py, &list)?);
     Ok(silent(core, policy, |client, policy| async move { client.grant_privileges(&policy, &role, &list).await }))
 }
@@ -231,7 +231,7 @@ pub(crate) fn revoke_privileges(
     role_name: &str,
     list: Privileges<'_>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (role, list) = (name(py, "role name", role_name)?, privileges(py, &list)?);
     Ok(silent(core, policy, |client, policy| async move { client.revoke_privileges(&policy, &role, &list).await }))
 }
@@ -242,7 +242,7 @@ pub(crate) fn set_allowlist(
     role_name: &str,
     allowlist: Vec<String>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let role = name(py, "role name", role_name)?;
     Ok(silent(core, policy, |client, policy| async move {
         client.set_allowlist(&policy, &role, &borrowed(&allowlist)).await
@@ -256,7 +256,7 @@ pub(crate) fn set_quotas(
     read_quota: u32,
     write_quota: u32,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let role = name(py, "role name", role_name)?;
     Ok(silent(core, policy, move |client, policy| async move {
         client.set_quotas(&policy, &role, read_quota, write_quota).await
@@ -271,7 +271,7 @@ pub(crate) fn set_xdr_filter(
     namespace: &str,
     filter_expression: Option<&Bound<'_, PyAny>>,
     policy: Policy<'_, '_>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     check_namespace(py, namespace)?;
     let (datacenter, namespace) = (name(py, "datacenter name", datacenter)?, namespace.to_owned());
     let filter = filter_expression.map(core_expression).transpose()?;

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::value::{self, Look};
+use crate::value::{self, ValueKind};
 
 pub(super) fn params(given: &Bound<'_, PyTuple>) -> PyResult<Vec<Param>> {
     given.iter().enumerate().map(|(at, value)| param(at, &value)).collect()
@@ -19,12 +19,12 @@ fn param(at: usize, given: &Bound<'_, PyAny>) -> PyResult<Param> {
     let mut bytes = Vec::with_capacity(16);
     let writer = &mut Writer::new(&mut bytes);
     match value::look(given).map_err(refused)? {
-        Look::List | Look::Tuple => value::pack_items(writer, given, value::pack_comparable),
-        Look::Buffer(_) => {
+        ValueKind::List | ValueKind::Tuple => value::pack_items(writer, given, value::pack_comparable),
+        ValueKind::Buffer(_) => {
             writer.blob(value::bytes_of(given)?.as_bytes());
             Ok(())
         }
-        Look::Map | Look::SortedMap => value::pack_comparable_map(writer, given),
+        ValueKind::Map | ValueKind::SortedMap => value::pack_comparable_map(writer, given),
         _ => value::pack_comparable(writer, given),
     }
     .map_err(refused)?;

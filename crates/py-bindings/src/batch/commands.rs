@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::ops::{self, Does, Row};
+use super::ops::{self, Row, RowAction};
 use super::record::BatchRecord;
 use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
@@ -17,7 +17,7 @@ use super::stream::Streamed;
 use crate::columns::{
     self, ArrowRecords, ArrowUnfit, Builder, Identity, Inference, Layout, NumpyRecords, Table, Wanted,
 };
-use crate::command::{Either, Twin};
+use crate::command::{Either, Executable};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
@@ -83,7 +83,7 @@ fn each_with(
     Ok(rows)
 }
 
-fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Twin {
+fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Executable {
     let convert = |py: Python<'_>, rows: Rows| Ok(BatchRecord::list(py, rows)?.unbind());
     Batch { policy, rows, convert }
 }
@@ -102,7 +102,7 @@ pub(crate) fn read(
     row: Option<&Bound<'_, BatchReadPolicy>>,
     as_numpy: Option<Object<'_, '_>>,
     as_arrow: Option<Object<'_, '_>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let policy = BatchPolicy::in_force(batch);
     let shaped = |bins: Option<Object<'_, '_>>| {
         let (what, ops) = shape::bins_to_read(bins)?;
@@ -206,7 +206,7 @@ pub(crate) fn write(
     bins: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchWritePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let (policy, row) = (for_writes(batch), BatchWritePolicy::in_force(row));
     let shape = |place, bins: Object<'_, '_>| {
         let ops = shape::bins_to_write(bins, 0, &|| format!("bins_list[{place}]"))?;
@@ -224,7 +224,7 @@ pub(crate) fn operate(
     operations: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchWritePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let (policy, row) = (for_writes(batch), BatchWritePolicy::in_force(row));
     let shape = |_, operations: Object<'_, '_>| {
         let ((what, ops), writes) = shape::operations(operations)?;
@@ -247,7 +247,7 @@ pub(crate) fn delete(
     keys: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchDeletePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let policy = for_writes(batch);
     let shape = RawShape::delete(&policy, &BatchDeletePolicy::in_force(row)).map_err(raised(py))?;
     Ok(list(policy, alike(keys, shape)?))
@@ -264,7 +264,7 @@ pub(crate) fn apply(
     args: Option<Object<'_, '_>>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchUDFPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let (policy, function) = (for_writes(batch), function(py, udf_name, function_name, args)?);
     let shape = ops::apply(&policy, &BatchUDFPolicy::in_force(row), &function).map_err(raised(py))?;
     Ok(list(policy, alike(keys, shape)?))
@@ -289,7 +289,7 @@ pub(crate) fn exists(
     keys: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchReadPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
         let found = found(py, rows, |_, message| Ok(message.is_some()))?;
         Ok(PyList::new(py, found)?.into_any().unbind())
@@ -303,7 +303,7 @@ pub(crate) fn headers(
     keys: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchReadPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
         let found = found(py, rows, |key, message| {
             message.map(|message| Record::new(py, Some(key.key), Body::concat([message]), false)).transpose()
@@ -337,7 +337,7 @@ fn found<T>(
 }
 
 /// The rows of `Client.batch`.
-fn listed(ops: Object<'_, '_>) -> PyResult<Vec<(RowKey, Does)>> {
+fn listed(ops: Object<'_, '_>) -> PyResult<Vec<(RowKey, RowAction)>> {
     let mut list = Vec::with_capacity(room(ops));
     each_item(ops, |place, item| {
         list.push(Row::of(place, &item)?);
@@ -349,7 +349,7 @@ fn listed(ops: Object<'_, '_>) -> PyResult<Vec<(RowKey, Does)>> {
 /// Rows of all kinds, shaped by the policy in force.
 fn shaped(
     py: Python<'_>,
-    list: Vec<(RowKey, Does)>,
+    list: Vec<(RowKey, RowAction)>,
     batch: Option<&Bound<'_, BatchPolicy>>,
 ) -> PyResult<(Arc<CoreBatch>, Rows)> {
     let policy =
@@ -368,7 +368,7 @@ pub(crate) fn mixed(
     _core: &ClientCore,
     ops: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let (policy, rows) = shaped(py, listed(ops)?, batch)?;
     Ok(list(policy, rows))
 }
@@ -379,7 +379,7 @@ pub(crate) fn stream(
     _core: &ClientCore,
     ops: Object<'_, '_>,
     batch: Option<&Bound<'_, BatchPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     let list = listed(ops)?;
     let keys = list.iter().map(|(row, _)| RowKey { key: row.key.clone_ref(py), operate: row.operate }).collect();
     let (policy, rows) = shaped(py, list, batch)?;

@@ -143,21 +143,20 @@ impl<T> Drop for EndGuard<T> {
     }
 }
 
-/// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the next one who
-/// asks has it.
-pub(crate) struct OnTheWay<T> {
+/// Items that were taken for a task. If it does not get them (it was cancelled), the next one who asks gets them.
+pub(crate) struct ItemsInTransit<T> {
     feed: Arc<Feed<T>>,
     taken: VecDeque<Taken<T>>,
 }
 
-impl<T> OnTheWay<T> {
+impl<T> ItemsInTransit<T> {
     /// What has come, in order. What is left when it is dropped is given back.
     pub(crate) fn take(&mut self) -> Option<Taken<T>> {
         self.taken.pop_front()
     }
 }
 
-impl<T> Drop for OnTheWay<T> {
+impl<T> Drop for ItemsInTransit<T> {
     fn drop(&mut self) {
         while let Some(taken) = self.taken.pop_back() {
             self.feed.give_back(taken);
@@ -228,9 +227,9 @@ impl<T: Send + 'static> Live<T> {
         &self,
         py: Python<'_>,
         enough: impl Fn(&T) -> bool + Send + 'static,
-        made: impl FnOnce(Python<'_>, OnTheWay<T>) -> PyResult<Py<PyAny>> + Send + 'static,
+        made: impl FnOnce(Python<'_>, ItemsInTransit<T>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
-        let mut arrived = OnTheWay { feed: Arc::clone(&self.feed), taken: VecDeque::new() };
+        let mut arrived = ItemsInTransit { feed: Arc::clone(&self.feed), taken: VecDeque::new() };
         let gathering = async move {
             loop {
                 let taken = arrived.feed.next().await;

@@ -16,7 +16,7 @@ use crate::query::statement::{Function, function};
 
 /// What one row does.
 #[derive(Clone)]
-pub(super) enum Does {
+pub(super) enum RowAction {
     Read { what: u8, ops: RawOps, policy: Arc<core::BatchReadPolicy>, operate: bool },
     Write { what: u8, ops: RawOps, policy: Arc<core::BatchWritePolicy> },
     Delete { policy: Arc<core::BatchDeletePolicy> },
@@ -26,14 +26,14 @@ pub(super) enum Does {
 /// A row, encoded when it is made: what changes afterwards changes nothing.
 pub(super) struct Row {
     key: Py<Key>,
-    does: Does,
+    does: RowAction,
     /// Its record is an answer to `operate`.
     operate: bool,
 }
 
 impl Row {
     /// The row of an item of a sequence.
-    pub(super) fn of(place: usize, item: &Bound<'_, PyAny>) -> PyResult<(RowKey, Does)> {
+    pub(super) fn of(place: usize, item: &Bound<'_, PyAny>) -> PyResult<(RowKey, RowAction)> {
         let row = if let Ok(read) = item.cast::<BatchReadOp>() {
             &read.get().0
         } else if let Ok(write) = item.cast::<BatchWriteOp>() {
@@ -52,7 +52,7 @@ impl Row {
     }
 }
 
-impl Does {
+impl RowAction {
     pub(super) fn writes(&self) -> bool {
         !matches!(self, Self::Read { .. })
     }
@@ -134,7 +134,7 @@ impl BatchReadOp {
         };
         let policy = BatchReadPolicy::in_force(policy);
         let operate = operations.is_some();
-        Ok(Self(Row { key, does: Does::Read { what, ops, policy, operate }, operate }))
+        Ok(Self(Row { key, does: RowAction::Read { what, ops, policy, operate }, operate }))
     }
 
     /// The key.
@@ -171,7 +171,7 @@ impl BatchWriteOp {
             },
         };
         let policy = BatchWritePolicy::in_force(policy);
-        Ok(Self(Row { key, does: Does::Write { what, ops, policy }, operate: operations.is_some() }))
+        Ok(Self(Row { key, does: RowAction::Write { what, ops, policy }, operate: operations.is_some() }))
     }
 
     /// The key.
@@ -186,7 +186,7 @@ impl BatchDeleteOp {
     #[new]
     #[pyo3(signature = (key, policy=None))]
     fn new(key: Py<Key>, policy: Option<&Bound<'_, BatchDeletePolicy>>) -> Self {
-        Self(Row { key, does: Does::Delete { policy: BatchDeletePolicy::in_force(policy) }, operate: false })
+        Self(Row { key, does: RowAction::Delete { policy: BatchDeletePolicy::in_force(policy) }, operate: false })
     }
 
     /// The key.
@@ -210,7 +210,7 @@ impl BatchUDFOp {
     ) -> PyResult<Self> {
         let function = Arc::new(function(py, udf_name, function_name, args)?);
         let policy = BatchUDFPolicy::in_force(policy);
-        Ok(Self(Row { key, does: Does::Apply { function, policy }, operate: false }))
+        Ok(Self(Row { key, does: RowAction::Apply { function, policy }, operate: false }))
     }
 
     /// The key.

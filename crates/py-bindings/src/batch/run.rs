@@ -12,9 +12,9 @@ use super::record::BatchRecord;
 use super::rows::Rows;
 use crate::blocking::{Signals, gets_signals};
 
-use crate::command::{Twin, block_on};
+use crate::command::{Executable, block_on};
 use crate::core::ClientCore;
-use crate::host::Make;
+use crate::host::MakeResult;
 use crate::{errors, host};
 
 /// A batch, ready to be carried out.
@@ -40,7 +40,7 @@ where
     }
 }
 
-impl<C> Twin for Batch<C>
+impl<C> Executable for Batch<C>
 where
     C: FnOnce(Python<'_>, Rows) -> PyResult<Py<PyAny>> + Send + 'static,
 {
@@ -71,7 +71,7 @@ pub(crate) struct Ran {
     pub(crate) refused: bool,
 }
 
-impl<C> Twin for Batches<C>
+impl<C> Executable for Batches<C>
 where
     C: FnOnce(Python<'_>, Vec<Ran>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
@@ -84,7 +84,7 @@ where
                 let carried_out = implicit.carry_out(RawClient::clone(&client.raw), policy, runs);
                 let ran = client.raw.cluster().run(carried_out).await;
                 drop(client);
-                let made: Make = Box::new(move |py| match ran {
+                let made: MakeResult = Box::new(move |py| match ran {
                     Ok((runs, Ok(results))) => convert(py, Ran::all(runs, results)),
                     Ok((_, Err(error))) | Err(error) => Err(errors::to_py(py, &error)),
                 });
@@ -115,7 +115,7 @@ where
             }
             // Kept open to the end.
             drop(client);
-            let made: Make = Box::new(move |py| match failed {
+            let made: MakeResult = Box::new(move |py| match failed {
                 None => convert(py, all),
                 Some(error) => Err(errors::to_py(py, &error)),
             });

@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::operation::{Operations, What, checked_name};
+use crate::operation::{OperationKind, Operations, checked_name};
 use crate::request::{Failed, bin_names, bin_value, wrong_name};
 use crate::{errors, value};
 
@@ -73,9 +73,9 @@ pub(super) fn operations_behind(mut ops: RawOps, operations: &Bound<'_, PyAny>) 
             out.extend_from_slice(value);
             Ok::<_, WireError>(())
         });
-        reads |= operation.what() != What::Write;
-        all |= operation.what() == What::ReadAll;
-        header |= operation.what() == What::ReadHeader;
+        reads |= operation.what() != OperationKind::Write;
+        all |= operation.what() == OperationKind::ReadAll;
+        header |= operation.what() == OperationKind::ReadHeader;
     }
     let what = match (reads, all, header) {
         (false, ..) => 0,

@@ -12,7 +12,7 @@ use super::record::{BatchRecord, Outcome};
 use super::rows::{RowKey, Rows};
 use super::run::is_answered;
 
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::streams::stream_methods;
@@ -39,7 +39,7 @@ impl Streamed {
     }
 }
 
-impl Twin for Streamed {
+impl Executable for Streamed {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         let stream = self.begin(py, core)?;
         host::ready_as(py, "batch_stream", stream)

@@ -96,10 +96,10 @@ impl Behavior {
     }
 }
 
-/// A behavior that is an argument.
-pub(crate) struct Given(pub(crate) Py<Behavior>);
+/// A behavior as an argument.
+pub(crate) struct BehaviorArgument(pub(crate) Py<Behavior>);
 
-impl<'py> FromPyObject<'_, 'py> for Given {
+impl<'py> FromPyObject<'_, 'py> for BehaviorArgument {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {

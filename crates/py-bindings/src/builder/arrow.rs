@@ -6,11 +6,11 @@ use super::stream::{Phase, RecordStream, Results, Source, SyncRecordStream};
 use crate::errors;
 use crate::query::ArrowStream;
 use crate::query::recordset::Recordset;
-use crate::query::to_arrow::{Asked, to_arrow};
+use crate::query::to_arrow::{ArrowArguments, to_arrow};
 
 impl Results {
     /// What is left of a query as Arrow columns. The stream counts as read then.
-    fn to_arrow(&self, py: Python<'_>, asked: &Asked<'_, '_>) -> PyResult<ArrowStream> {
+    fn to_arrow(&self, py: Python<'_>, asked: &ArrowArguments<'_, '_>) -> PyResult<ArrowStream> {
         self.check(py)?;
         let refused = |text: &'static str| Err(errors::to_py(py, &aerolane::Error::client_error(text)));
         let (records, left) = {

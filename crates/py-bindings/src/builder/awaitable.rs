@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::chain::Shared;
-use super::execute::{Gives, execute};
+use super::execute::{TerminalKind, execute};
 use super::stream::RecordStream;
 use super::surface::Surface;
 use crate::host;
@@ -33,7 +33,7 @@ impl AwaitableStream {
             Err(error) => Err(error.clone_ref(py)),
         };
         let on_error = self.on_error.as_ref().map(|on_error| on_error.bind(py));
-        let started = execute(py, chain, on_error, Surface::Async, Gives::Live)?;
+        let started = execute(py, chain, on_error, Surface::Async, TerminalKind::Live)?;
         started.bind(py).call_method0(intern!(py, "__await__"))
     }
 }

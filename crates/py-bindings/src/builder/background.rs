@@ -28,7 +28,7 @@ use crate::operation::BaseOperation;
 use crate::policy::kinds::whole_number;
 use crate::query::commands;
 use crate::query::filter::Filter;
-use crate::query::statement::{Function, Runs, function};
+use crate::query::statement::{Function, FunctionMode, function};
 
 /// What is done with the records of a set.
 pub(super) struct Task {
@@ -103,7 +103,7 @@ impl Task {
     fn query(&mut self) -> RawQuery {
         let query = self.selects();
         let ops = match (self.segment.verb, self.segment.function.take()) {
-            (_, Some(function)) => return function.add(query, Runs::Background),
+            (_, Some(function)) => return function.add(query, FunctionMode::Background),
             (Verb::Delete, None) => Ops::of(&scalar::delete_record()),
             (Verb::Touch, None) => Ops::of(&scalar::touch_record()),
             (_, None) => std::mem::take(&mut self.segment.ops),

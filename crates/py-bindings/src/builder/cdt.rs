@@ -51,8 +51,8 @@ impl Selected {
     }
 }
 
-/// A place inside of a bin.
-pub(super) struct Place {
+/// What steps of navigation have selected inside of a bin.
+pub(super) struct NestedTarget {
     bin: Bin,
     /// The way to the list or map that the last step selects from.
     around: Ctx,
@@ -82,7 +82,7 @@ fn inside(operation: BaseOperation, ctx: &Ctx) -> BaseOperation {
     if ctx.is_empty() { operation } else { operation.nested(ctx) }
 }
 
-impl Place {
+impl NestedTarget {
     pub(super) fn new(bin: Bin, around: Ctx, last: Selected) -> Self {
         Self { bin, around, last }
     }
@@ -142,7 +142,7 @@ macro_rules! place_class {
     ($(#[$meta:meta])* $class:ident) => {
         $(#[$meta])*
         #[pyclass(frozen, subclass, module = "aerolane")]
-        pub(crate) struct $class(pub(super) Place);
+        pub(crate) struct $class(pub(super) NestedTarget);
 
         impl $class {
             /// A step on what is selected.

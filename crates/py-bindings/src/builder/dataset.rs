@@ -18,7 +18,7 @@ use crate::ael::Text;
 use crate::errors;
 use crate::query::PartitionFilter;
 use crate::query::filter::Filter;
-use crate::query::statement::Asked;
+use crate::query::statement::QuerySpec;
 
 /// What is asked of a data set.
 pub(super) struct Query {
@@ -114,7 +114,7 @@ impl Query {
     }
 
     /// What its requests say.
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> QuerySpec {
         let mut query = RawQuery::new(&*self.namespace);
         if !self.set.is_empty() {
             query = query.field(field::SET, self.set.as_bytes());
@@ -134,7 +134,7 @@ impl Query {
             Projection::Named(names) => query.ops(names.raw.clone()),
             Projection::Nothing => query.without_bins(),
         };
-        Asked { query, operate, names: (self.namespace.to_string(), self.set.to_string()) }
+        QuerySpec { query, operate, names: (self.namespace.to_string(), self.set.to_string()) }
     }
 
     /// What an index may serve; `None`: nothing, or the index has been said.

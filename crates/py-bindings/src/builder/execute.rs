@@ -33,17 +33,17 @@ use super::whole::{Membership, Whole};
 use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
-use crate::call::{self, Becomes, Call, PartOf, PolicyRef};
-use crate::command::Twin;
+use crate::call::{self, AnswerKind, Call, HandlerRef, PolicyRef};
+use crate::command::Executable;
 use crate::command::single::Single;
 use crate::key::Key;
 use crate::query::statement::Function;
 use crate::query::{PartitionFilter, commands as query};
 use crate::{errors, request, udf};
 
-/// What a terminal gives.
+/// What a terminal (the method that carries a chain out) returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum TerminalKind {
     /// All results.
     Stream,
     /// All results, as they come.
@@ -54,7 +54,7 @@ pub(super) enum Gives {
     FirstOrRaise,
 }
 
-impl Gives {
+impl TerminalKind {
     const ALL: [Self; 4] = [Self::Stream, Self::Live, Self::First, Self::FirstOrRaise];
 
     const fn name(self) -> &'static str {
@@ -98,9 +98,9 @@ pub(super) fn execute<S: Borrow<Shared>>(
     chain: impl FnOnce() -> PyResult<S>,
     on_error: Option<&Bound<'_, PyAny>>,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 ) -> PyResult<Py<PyAny>> {
-    surface.guard(py, gives.name(), || {
+    surface.guard(py, terminal.name(), || {
         let (shared, on_error) = (chain()?, OnError::of(on_error)?);
         let shared: &Shared = shared.borrow();
         let mut chain = shared.lock_py_attached(py);
@@ -110,7 +110,7 @@ pub(super) fn execute<S: Borrow<Shared>>(
         if !chain.cut_keys() {
             core.check_open(py)?;
             drop(chain);
-            return surface.ready(py, gives.make(py, surface, Source::One(None))?);
+            return surface.ready(py, terminal.make(py, surface, Source::One(None))?);
         }
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
         let chained = matches!(&chain.target, Target::Keys { before, .. } if !before.is_empty());
@@ -120,24 +120,24 @@ pub(super) fn execute<S: Borrow<Shared>>(
             include_missing_keys: chain.include_missing_keys,
             one,
             chained,
-            each: gives == Gives::Live,
+            each: terminal == TerminalKind::Live,
         };
         if one && !chain.applies_function() {
-            let single = single(py, context, &mut chain, judge, surface, gives)?;
+            let single = single(py, context, &mut chain, judge, surface, terminal)?;
             drop(chain);
             return surface.carry_out(py, core, single);
         }
         core.check_open(py)?;
         let taken = chain.take();
         drop(chain);
-        // SAFETY: it is attached. `PyO3` may not have been told (`door`), and of these calls objects of Python are dropped.
-        unsafe { Python::attach_unchecked(|py| execute_many(py, context, taken, judge, surface, gives)) }
+        // SAFETY: it is attached. `PyO3` may not have been told (`fast_call`), and of these calls objects of Python are dropped.
+        unsafe { Python::attach_unchecked(|py| execute_many(py, context, taken, judge, surface, terminal)) }
     })
 }
 
 /// `execute()` of a builder, without arguments.
 pub(super) fn execute_plainly(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Option<Py<PyAny>>> {
-    execute(py, || Ok(chain), None, surface, Gives::Stream).map(Some)
+    execute(py, || Ok(chain), None, surface, TerminalKind::Stream).map(Some)
 }
 
 /// Carries out what is not one request about one record.
@@ -147,57 +147,57 @@ fn execute_many(
     mut chain: Chain,
     judge: Judge,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 ) -> PyResult<Py<PyAny>> {
     let core = &context.core;
     if let Target::DataSet(query) = &chain.target {
-        return dataset(py, context, &chain, query, surface, gives);
+        return dataset(py, context, &chain, query, surface, terminal);
     }
     if judge.one
         && let Some((function, key, policy)) = chain.only_function(py, context)
     {
-        return apply(py, core, *function, key, policy, judge, surface, gives);
+        return apply(py, core, *function, key, policy, judge, surface, terminal);
     }
-    let several = several(py, context, chain, judge.chained || gives == Gives::Live)?;
-    if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
+    let several = several(py, context, chain, judge.chained || terminal == TerminalKind::Live)?;
+    if terminal == TerminalKind::Live && several.policy.base_policy.txn.is_none() {
         let rows = LiveRows::begin(py, core, several, judge);
         return surface.ready(py, surface.stream(py, || Source::Live(Arc::new(rows)))?);
     }
-    surface.carry_out(py, core, several.command(judge, surface, gives))
+    surface.carry_out(py, core, several.command(judge, surface, terminal))
 }
 
-/// What comes of a call about one record.
+/// Makes the result of a call about one record.
 #[derive(Debug, Clone, Copy)]
-struct One {
+struct SingleCall {
     verb: Verb,
     /// Whether its record is one of results; `None`: it has no record.
     operate: Option<bool>,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 }
 
 /// All that there are: a call refers to one of them.
-static ALL: [One; One::COUNT] = {
-    let mut all = [One::at(0); One::COUNT];
+static ALL: [SingleCall; SingleCall::COUNT] = {
+    let mut all = [SingleCall::at(0); SingleCall::COUNT];
     let mut place = 0;
-    while place < One::COUNT {
-        all[place] = One::at(place);
+    while place < SingleCall::COUNT {
+        all[place] = SingleCall::at(place);
         assert!(all[place].place() == place);
         place += 1;
     }
     all
 };
 
-impl One {
-    const COUNT: usize = Verb::ALL.len() * 3 * 2 * Gives::ALL.len();
+impl SingleCall {
+    const COUNT: usize = Verb::ALL.len() * 3 * 2 * TerminalKind::ALL.len();
 
     const fn at(place: usize) -> Self {
-        const GIVES: usize = Gives::ALL.len();
+        const GIVES: usize = TerminalKind::ALL.len();
         Self {
             verb: Verb::ALL[place / GIVES / 2 / 3],
             operate: [None, Some(false), Some(true)][place / GIVES / 2 % 3],
             surface: [Surface::Async, Surface::Sync][place / GIVES % 2],
-            gives: Gives::ALL[place % GIVES],
+            terminal: TerminalKind::ALL[place % GIVES],
         }
     }
 
@@ -208,17 +208,18 @@ impl One {
             Some(false) => 1,
             Some(true) => 2,
         };
-        ((self.verb as usize * 3 + operate) * 2 + self.surface as usize) * Gives::ALL.len() + self.gives as usize
+        ((self.verb as usize * 3 + operate) * 2 + self.surface as usize) * TerminalKind::ALL.len()
+            + self.terminal as usize
     }
 
     fn failed(self, py: Python<'_>, judge: &Judge, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
         let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome: Outcome::Failed(error.clone()) };
         let admitted = judge.admit(py, self.verb, row)?;
-        self.gives.make(py, self.surface, Source::One(admitted))
+        self.terminal.make(py, self.surface, Source::One(admitted))
     }
 }
 
-impl call::Outcome for One {
+impl call::AnswerHandler for SingleCall {
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
         // Only a failure is not for everybody to see.
         let source = || {
@@ -228,24 +229,24 @@ impl call::Outcome for One {
             };
             Source::One(Some(Row { key: Some(key.clone_ref(py)), index: 0, outcome }))
         };
-        match self.gives {
-            Gives::Stream | Gives::Live => self.surface.stream(py, source),
-            Gives::First | Gives::FirstOrRaise => self.gives.make(py, self.surface, source()),
+        match self.terminal {
+            TerminalKind::Stream | TerminalKind::Live => self.surface.stream(py, source),
+            TerminalKind::First | TerminalKind::FirstOrRaise => self.terminal.make(py, self.surface, source()),
         }
     }
 
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
-        (*self).failed(py, &Judge::of_one(self.gives == Gives::Live), key, error)
+        (*self).failed(py, &Judge::of_one(self.terminal == TerminalKind::Live), key, error)
     }
 }
 
-/// The same where something was said of who hears of failures.
-struct Judged {
-    one: One,
+/// The same, for a call that says who hears of failures.
+struct JudgedCall {
+    one: SingleCall,
     judge: Judge,
 }
 
-impl call::Outcome for Judged {
+impl call::AnswerHandler for JudgedCall {
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
         self.one.answered(py, key, body)
     }
@@ -266,14 +267,14 @@ impl Segment {
     }
 
     /// What the record becomes to the metrics.
-    fn becomes(&self) -> Becomes {
+    fn becomes(&self) -> AnswerKind {
         match self.verb {
-            Verb::Query if self.ops.is_empty() => Becomes::Record,
-            Verb::Query => Becomes::Results,
-            Verb::Delete | Verb::Exists => Becomes::Exists,
-            Verb::Touch | Verb::Udf => Becomes::Nothing,
-            _ if self.ops.results => Becomes::Results,
-            _ => Becomes::Nothing,
+            Verb::Query if self.ops.is_empty() => AnswerKind::Record,
+            Verb::Query => AnswerKind::Results,
+            Verb::Delete | Verb::Exists => AnswerKind::Exists,
+            Verb::Touch | Verb::Udf => AnswerKind::Nothing,
+            _ if self.ops.results => AnswerKind::Results,
+            _ => AnswerKind::Nothing,
         }
     }
 }
@@ -362,7 +363,7 @@ fn single(
     chain: &mut Chain,
     judge: Judge,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 ) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()> + use<>>> {
     let Chain { target: Target::Keys { last: segment, .. }, whole, .. } = &mut *chain else { return Err(empty(py)) };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
@@ -376,11 +377,11 @@ fn single(
     let (ops, projection) = (std::mem::take(&mut segment.ops), std::mem::take(&mut segment.projection));
     let key = segment.keys.take_first();
     chain.target = Target::Taken;
-    let one = One { verb, operate, surface, gives };
+    let one = SingleCall { verb, operate, surface, terminal };
     let outcome = Some(if judge.is_plain() {
-        PartOf::Alike(&ALL[one.place()])
+        HandlerRef::Shared(&ALL[one.place()])
     } else {
-        PartOf::Own(Box::new(Judged { one, judge }))
+        HandlerRef::Own(Box::new(JudgedCall { one, judge }))
     });
     let call = Call { key, policy, writes: verb.writes(), becomes, outcome };
     let timeout = call.policy.server_timeout_ms();
@@ -458,18 +459,18 @@ fn apply(
     policy: Arc<WritePolicy>,
     judge: Judge,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 ) -> PyResult<Py<PyAny>> {
     let of = key.clone_ref(py);
-    let twin = udf::applying(py, core, of.get(), function, policy, move |py, returned| {
+    let executable = udf::applying(py, core, of.get(), function, policy, move |py, returned| {
         let outcome = match returned {
             Ok(value) => Outcome::Value(value),
             Err(error) => Outcome::Failed(error),
         };
         let row = Row { key: Some(key), index: 0, outcome };
-        gives.make(py, surface, Source::One(judge.admit(py, Verb::Udf, row)?))
+        terminal.make(py, surface, Source::One(judge.admit(py, Verb::Udf, row)?))
     })?;
-    surface.carry_out(py, core, twin)
+    surface.carry_out(py, core, executable)
 }
 
 /// Rows of a chain that come from one operation of it.
@@ -540,7 +541,7 @@ fn several(py: Python<'_>, context: &Context, mut chain: Chain, exists_has_recor
 
 impl Several {
     /// The command that carries it out as a whole.
-    fn command(self, judge: Judge, surface: Surface, gives: Gives) -> impl Twin + use<> {
+    fn command(self, judge: Judge, surface: Surface, terminal: TerminalKind) -> impl Executable + use<> {
         let Self { policy, runs, parts, implicit } = self;
         let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
         let convert = move |py: Python<'_>, mut ran: Vec<Ran>| {
@@ -548,7 +549,7 @@ impl Several {
                 && ran.len() == 1
                 && let Some(Ran { rows, .. }) = ran.pop_if(|ran| ran.result.is_ok())
             {
-                return gives.make(py, surface, Source::Batch(Box::new(Answers::new(rows, parts, judge))));
+                return terminal.make(py, surface, Source::Batch(Box::new(Answers::new(rows, parts, judge))));
             }
             let mut admitted = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
             let mut index = 0;
@@ -581,7 +582,7 @@ impl Several {
             }
             match failed {
                 Some(error) => Err(error),
-                None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
+                None => terminal.make(py, surface, Source::Rows(admitted.into_iter())),
             }
         };
         Batches { policy, runs, implicit, convert }
@@ -702,7 +703,7 @@ fn dataset(
     chain: &Chain,
     query: &Query,
     surface: Surface,
-    gives: Gives,
+    terminal: TerminalKind,
 ) -> PyResult<Py<PyAny>> {
     let core = &context.core;
     if matches!(chain.whole.txn, Membership::Own(Some(_))) {
@@ -714,10 +715,10 @@ fn dataset(
         return Err(errors::invalid_argument(py, text));
     }
     let mut policy = query.policy(context.query(query.namespace()), chain.whole.default_filter());
-    let most = match gives {
+    let most = match terminal {
         // One record of all would do: one of each node cannot be told from it.
-        Gives::First | Gives::FirstOrRaise => query.most().or(Some(1)),
-        Gives::Stream | Gives::Live => query.chunk_size.or(query.most()),
+        TerminalKind::First | TerminalKind::FirstOrRaise => query.most().or(Some(1)),
+        TerminalKind::Stream | TerminalKind::Live => query.chunk_size.or(query.most()),
     };
     Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
     let filter = match &query.partitions {
@@ -735,16 +736,16 @@ fn dataset(
         }
     };
     let (again, partitions) = (Arc::clone(core), filter.clone_ref(py));
-    if matches!(gives, Gives::Stream | Gives::Live) {
+    if matches!(terminal, TerminalKind::Stream | TerminalKind::Live) {
         let (chunk_size, limit) = (query.chunk_size, query.most());
-        let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
+        let executable = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
             let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
             surface.stream(py, || Source::Records(Box::new(chunks.with(py, records))))
         })?;
-        return surface.carry_out(py, core, twin);
+        return surface.carry_out(py, core, executable);
     }
     let first = query::first(py, core, planned, filter.bind(py), move |py, record| {
-        gives.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
+        terminal.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
     })?;
     surface.carry_out(py, core, first)
 }

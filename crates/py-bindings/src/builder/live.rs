@@ -10,7 +10,7 @@ use super::execute::Several;
 use super::on_error::{Judge, Verdict};
 use super::result::{Outcome, Row};
 use super::verb::Verb;
-use crate::batch::live::{Live, OnTheWay, Taken};
+use crate::batch::live::{ItemsInTransit, Live, Taken};
 use crate::batch::rows::Rows;
 use crate::core::ClientCore;
 use crate::errors;
@@ -98,7 +98,7 @@ impl LiveRows {
     ) -> PyResult<Py<PyAny>> {
         let (this, judge) = (Arc::clone(self), Arc::clone(&self.judge));
         let enough = move |item: &Item| !all && judge.verdict(item.verb, &item.outcome) != Verdict::Tell;
-        self.live.gather(py, enough, move |py, mut arrived: OnTheWay<Item>| {
+        self.live.gather(py, enough, move |py, mut arrived: ItemsInTransit<Item>| {
             let mut rows = Vec::new();
             while let Some(taken) = arrived.take() {
                 match taken {

@@ -101,7 +101,7 @@ macro_rules! row_methods {
             /// callable is called as `(key, index, exception)` for each failure instead.
             #[pyo3(signature = (on_error=None))]
             fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, TerminalKind::Stream)
             }
 
             /// Executes the chain and returns a `RecordStream` with the results as they arrive, in any order; `index`
@@ -127,7 +127,7 @@ macro_rules! row_methods {
             /// `execute`.
             #[pyo3(signature = (on_error=None))]
             fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::First)
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, TerminalKind::First)
             }
 
             /// Executes the chain and returns its first result.
@@ -136,7 +136,7 @@ macro_rules! row_methods {
             /// works as in `execute`.
             #[pyo3(signature = (on_error=None))]
             fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::FirstOrRaise)
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, TerminalKind::FirstOrRaise)
             }
         }
 

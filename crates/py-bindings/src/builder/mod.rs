@@ -87,6 +87,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     prepare::<result::RecordResult>(py)?;
     prepare::<stream::RecordStream>(py)?;
     prepare::<stream::SyncRecordStream>(py)?;
-    surface::WriteSegmentBuilder::doors(py)?;
-    surface::SyncWriteSegmentBuilder::doors(py)
+    surface::WriteSegmentBuilder::install_fast_calls(py)?;
+    surface::SyncWriteSegmentBuilder::install_fast_calls(py)
 }

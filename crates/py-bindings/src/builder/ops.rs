@@ -2,7 +2,7 @@
 
 use aerolane::raw::RawOps;
 use aerolane::raw::command::check;
-use aerolane::raw::command::encode::Asked;
+use aerolane::raw::command::encode::OperateHeader;
 use aerolane_wire::WireError;
 use aerolane_wire::message::{info1, op};
 use aerolane_wire::particle::particle_type;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::errors;
-use crate::operation::{self, BaseOperation, What, checked_name};
+use crate::operation::{self, BaseOperation, OperationKind, checked_name};
 use crate::request::{Failed, bin_value, wrong_name};
 use crate::value;
 
@@ -20,7 +20,7 @@ use crate::value;
 #[derive(Default)]
 pub(super) struct Ops {
     pub(super) raw: RawOps,
-    pub(super) asked: Asked,
+    pub(super) asked: OperateHeader,
     /// One of them answers with something: the record is one of results.
     pub(super) results: bool,
 }
@@ -59,7 +59,7 @@ impl Ops {
             return Err(errors::invalid_argument(py, "put() takes at least one bin: remove_bin(name) removes one"));
         }
         check::count(count, "bins").map_err(|e| errors::to_py(py, &e))?;
-        Ok(Self { raw, asked: Asked { writes: true, ..Asked::default() }, results: false })
+        Ok(Self { raw, asked: OperateHeader { writes: true, ..OperateHeader::default() }, results: false })
     }
 
     /// One operation.
@@ -72,10 +72,10 @@ impl Ops {
             Ok::<_, WireError>(())
         });
         match operation.what() {
-            What::ReadAll => ops.asked.read(info1::GET_ALL),
-            What::ReadHeader => ops.asked.read(info1::NO_BIN_DATA),
-            What::Read => ops.asked.read(0),
-            What::Write => ops.asked.writes = true,
+            OperationKind::ReadAll => ops.asked.read(info1::GET_ALL),
+            OperationKind::ReadHeader => ops.asked.read(info1::NO_BIN_DATA),
+            OperationKind::Read => ops.asked.read(0),
+            OperationKind::Write => ops.asked.writes = true,
         }
         ops.asked.all_answers = operation.answers();
         ops.results =

@@ -81,7 +81,7 @@ impl Row {
         Self { key: record.get().key(py), index: -1, outcome: Outcome::Record(record) }
     }
 
-    /// Drops it where it is known that the thread is attached, if `PyO3` has not been told (`door`): it would wait with that.
+    /// Drops it where it is known that the thread is attached, if `PyO3` has not been told (`fast_call`): it would wait with that.
     pub(super) fn let_go(mut self, py: Python<'_>) {
         if let Some(key) = self.key.take() {
             drop(key.into_bound(py));

@@ -21,7 +21,7 @@ use crate::core::ClientCore;
 use crate::errors;
 use crate::expression::FilterExpression;
 use crate::query::filter::Filter;
-use crate::query::statement::Asked;
+use crate::query::statement::QuerySpec;
 
 /// What a query says that an index may serve.
 #[derive(Clone)]
@@ -101,19 +101,19 @@ impl Wanted {
     pub(super) async fn plan(
         self,
         core: Arc<ClientCore>,
-        asked: Asked,
+        asked: QuerySpec,
         policy: Arc<QueryPolicy>,
-    ) -> Result<(Asked, Arc<QueryPolicy>)> {
+    ) -> Result<(QuerySpec, Arc<QueryPolicy>)> {
         let choice = self.choice(&core).await?;
         if let Some(refusal) = self.refusal(&choice) {
             return Err(Error::invalid_argument(refusal));
         }
         let Some(filter) = choice.filter else { return Ok((asked, policy)) };
-        let Asked { query, operate, names } = asked;
+        let QuerySpec { query, operate, names } = asked;
         let mut policy = policy;
         let rest = choice.rest.map(|rest| from_packed_bytes(rest.into_bytes().into()));
         Arc::make_mut(&mut policy).base_policy.filter_expression = rest;
-        Ok((Asked { query: filter.add(query), operate, names }, policy))
+        Ok((QuerySpec { query: filter.add(query), operate, names }, policy))
     }
 }
 

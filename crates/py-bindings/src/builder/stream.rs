@@ -21,7 +21,7 @@ use crate::core::ClientCore;
 use crate::instance::Instance;
 use crate::lock::LockAttached;
 use crate::query::recordset::Recordset;
-use crate::query::statement::Asked;
+use crate::query::statement::QuerySpec;
 use crate::query::{PartitionFilter, commands as query};
 use crate::record::Record;
 use crate::{errors, host};
@@ -56,7 +56,7 @@ impl Source {
 /// The records of a query that is read in chunks, or of one that is not.
 pub(super) struct Chunks {
     core: Arc<ClientCore>,
-    asked: Asked,
+    asked: QuerySpec,
     policy: Arc<QueryPolicy>,
     filter: Py<PartitionFilter>,
     /// Whether others may follow.
@@ -69,7 +69,7 @@ pub(super) struct Chunks {
 impl Chunks {
     pub(super) fn new(
         core: Arc<ClientCore>,
-        asked: Asked,
+        asked: QuerySpec,
         policy: Arc<QueryPolicy>,
         filter: Py<PartitionFilter>,
         chunk_size: Option<u64>,
@@ -317,11 +317,11 @@ where
     }
     let (core, filter) = (Arc::clone(&chunks.core), chunks.filter.clone_ref(py));
     let (asked, policy) = (chunks.asked.clone(), Arc::clone(&chunks.policy));
-    let twin = query::read(py, &core, asked, Some(filter.bind(py)), policy, move |py, records| {
+    let executable = query::read(py, &core, asked, Some(filter.bind(py)), policy, move |py, records| {
         of(stream.get()).put_chunk(py, chunks.with(py, records));
         truth(py, true)
     })?;
-    surface.carry_out(py, &core, twin)
+    surface.carry_out(py, &core, executable)
 }
 
 /// The results of a chain, for asyncio. Iterate over it with `async for`, or call one of its methods. It can be read

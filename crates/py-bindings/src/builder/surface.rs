@@ -13,7 +13,7 @@ use super::chain::{self, Chain, Cut, Keys, Projection, Shared, Target, expressio
 use super::context::Context;
 use super::dataset::Query;
 use super::early::{self, early_chain, early_query, early_segment};
-use super::execute::{Gives, execute, execute_plainly};
+use super::execute::{TerminalKind, execute, execute_plainly};
 use super::hint::QueryHint;
 use super::methods::{chain_methods, conditional, durable, expiring, expression_writes, row_methods};
 use super::ops::Ops;
@@ -23,9 +23,9 @@ use super::verb::{Verb, verbs};
 use super::whole::Membership;
 use super::{background, expiration, rows, selection};
 use crate::ael::IndexContext;
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::core::ClientCore;
-use crate::door::door;
+use crate::fast_call::fast_call;
 use crate::instance::{Instance, instance};
 use crate::key::Key;
 use crate::operation::BaseOperation;
@@ -62,7 +62,12 @@ impl Surface {
 
     /// Carries a command out, or starts it.
     #[inline]
-    pub(crate) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    pub(crate) fn carry_out(
+        self,
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        command: impl Executable,
+    ) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => command.start(py, core),
             Self::Sync => command.block(py, core),
@@ -70,7 +75,7 @@ impl Surface {
     }
 
     /// Makes a command and carries it out, or starts it: what a method does that comes down to one.
-    pub(crate) fn run<T: Twin>(
+    pub(crate) fn run<T: Executable>(
         self,
         py: Python<'_>,
         core: &Arc<ClientCore>,
@@ -100,7 +105,7 @@ impl Surface {
                 Ok(Py::new(py, AwaitableStream::new(chain().map(|chain| Shared::clone(chain.borrow())), on_error))?
                     .into_any())
             }
-            Self::Sync => execute(py, chain, on_error, self, Gives::Live),
+            Self::Sync => execute(py, chain, on_error, self, TerminalKind::Live),
         }
     }
 
@@ -404,15 +409,15 @@ macro_rules! builders {
                 Self { chain: Chain::of_keys(context, verb, Keys::One(key.clone().unbind())) }
             }
 
-            /// Puts doors before what programs call most.
-            pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
-                door!(py, $query::execute, |slf, on_error| {
+            /// Installs fast calls for what programs call most.
+            pub(super) fn install_fast_calls(py: Python<'_>) -> PyResult<()> {
+                fast_call!(py, $query::execute, |slf, on_error| {
                     if on_error.is_some() { Ok(None) } else { execute_plainly(slf.py(), &slf.get().chain, Surface::$surface) }
                 })?;
-                door!(py, $segment::execute, |slf, on_error| {
+                fast_call!(py, $segment::execute, |slf, on_error| {
                     if on_error.is_some() { Ok(None) } else { execute_plainly(slf.py(), &slf.get().chain, Surface::$surface) }
                 })?;
-                door!(py, $segment::put, |slf, bins| {
+                fast_call!(py, $segment::put, |slf, bins| {
                     let Some(bins) = bins else { return Ok(None) };
                     let ops = Ops::of_bins(bins)?;
                     slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "put", ops)?;

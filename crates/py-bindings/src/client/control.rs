@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::key::check_names;
 use crate::policy::AdminPolicy;
@@ -39,7 +39,7 @@ fn to_dict(py: Python<'_>, answers: Answers) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// Sends an info command to one node.
-pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
+pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Executable + use<>> {
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
         future: async move { ask_one(&raw, &command).await.map(|(_, answers)| answers) },
@@ -53,7 +53,7 @@ pub(crate) fn info_of(
     node: Arc<CoreNode>,
     command: &str,
     policy: Option<&Bound<'_, AdminPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (raw, command, policy) = (RawClient::clone(&core.raw), checked(command)?, AdminPolicy::in_force(policy));
     Ok(Control {
         future: async move { raw.ask(&node, &policy, &[&command]).await },
@@ -84,7 +84,11 @@ pub(crate) async fn ask_one(raw: &RawClient, command: &str) -> aerolane::Result<
 }
 
 /// Sends an info command to each node, one after the other.
-pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
+pub(crate) fn info_on_all_nodes(
+    _py: Python<'_>,
+    core: &Arc<ClientCore>,
+    command: &str,
+) -> PyResult<impl Executable + use<>> {
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
         future: async move { ask_all(&raw, &command).await },
@@ -113,7 +117,7 @@ pub(crate) fn truncate(
     set_name: &str,
     before_nanos: Option<i64>,
     policy: Option<&Bound<'_, AdminPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     check_names(namespace, set_name)?;
     if before_nanos.is_some_and(|nanos| nanos < 0) {
         return Err(PyValueError::new_err("before_nanos must not be negative: nanoseconds since 1970"));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::native::{self, Later};
+use super::native::{self, CallOptions};
 use super::{control, shared};
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::command::single::Overrides;
 use crate::core::ClientCore;
 use crate::key::Key;
@@ -65,8 +65,8 @@ impl LocalClient {
         filter_expression: Option<&Bound<'_, PyAny>>,
         txn: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        let later = Later { filter_expression, txn };
-        native::get(py, &self.core, key, bins, policy, policy_sc, later)?.block(py, &self.core)
+        let options = CallOptions { filter_expression, txn };
+        native::get(py, &self.core, key, bins, policy, policy_sc, options)?.block(py, &self.core)
     }
 
     /// As `Client.put_blocking`.
@@ -80,8 +80,8 @@ impl LocalClient {
         policy_sc: Option<&Bound<'_, WritePolicy>>,
         txn: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        let later = Later { filter_expression: None, txn };
-        native::put(py, &self.core, key, bins, policy, policy_sc, later)?.block(py, &self.core)
+        let options = CallOptions { filter_expression: None, txn };
+        native::put(py, &self.core, key, bins, policy, policy_sc, options)?.block(py, &self.core)
     }
 
     /// As `Client.delete_blocking`.
@@ -136,8 +136,8 @@ impl LocalClient {
         txn: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let overrides = Overrides { record_exists_action, expiration, generation, durable_delete };
-        let later = Later { filter_expression, txn };
-        native::operate(py, &self.core, key, operations, policy, policy_sc, overrides, later)?.block(py, &self.core)
+        let options = CallOptions { filter_expression, txn };
+        native::operate(py, &self.core, key, operations, policy, policy_sc, overrides, options)?.block(py, &self.core)
     }
 
     /// As `Client.info_blocking`.

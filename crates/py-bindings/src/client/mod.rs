@@ -25,7 +25,7 @@ use crate::argument::{argument, optional};
 use crate::batch::commands as batch;
 use crate::cdt::Flags;
 use crate::command::single::Overrides;
-use crate::command::{Twin, twins};
+use crate::command::{Executable, twins};
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::metrics::{ClusterMetrics, MetricsPolicy};
@@ -39,7 +39,7 @@ use crate::writer::{SyncWriter, TableArguments, Writer};
 use crate::{host, index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
-use native::Later;
+use native::CallOptions;
 pub(crate) use node::{Node, NodeRef, node_class};
 pub(crate) use version::Version;
 
@@ -296,7 +296,7 @@ twins! { Client {
         (key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>, policy: Option<&Bound<'_, ReadPolicy>>,
             policy_sc: Option<&Bound<'_, ReadPolicy>>, filter_expression: Option<&Bound<'_, PyAny>>,
             txn: Option<&Bound<'_, PyAny>>)
-        => native::get [key, bins, policy, policy_sc, Later { filter_expression, txn }];
+        => native::get [key, bins, policy, policy_sc, CallOptions { filter_expression, txn }];
 
     /// Writes bins, a dict of values by name; a value of `None` removes the bin. Other bins of the record do not
     /// change, unless `policy.record_exists_action` says otherwise.
@@ -306,7 +306,7 @@ twins! { Client {
         (key, bins, *, policy=None, policy_sc=None, txn=None)
         (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>,
             policy_sc: Option<&Bound<'_, WritePolicy>>, txn: Option<&Bound<'_, PyAny>>)
-        => native::put [key, bins, policy, policy_sc, Later { filter_expression: None, txn }];
+        => native::put [key, bins, policy, policy_sc, CallOptions { filter_expression: None, txn }];
 
     /// Adds numbers to bins. A missing bin or record counts as 0.
     add, add_blocking
@@ -359,7 +359,7 @@ twins! { Client {
             filter_expression: Option<&Bound<'_, PyAny>>, txn: Option<&Bound<'_, PyAny>>)
         => native::operate [key, operations, policy, policy_sc,
             Overrides { record_exists_action, expiration, generation, durable_delete },
-            Later { filter_expression, txn }];
+            CallOptions { filter_expression, txn }];
 
     /// Reads many records: all bins, only `bins`, or none if it is an empty list. Returns a list of `BatchRecord` in
     /// the order of the keys; the row of a record that does not exist has the result code `KEY_NOT_FOUND_ERROR`.

@@ -6,7 +6,7 @@ use aerolane::raw::command::encode::WriteKind;
 use aerospike_core::BasePolicy;
 use pyo3::prelude::*;
 
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::command::single::{self, Overrides};
 use crate::core::ClientCore;
 use crate::key::Key;
@@ -24,14 +24,14 @@ where
     if sc.is_some() && core.mode(key.get().namespace()) == Some(true) { sc } else { policy }
 }
 
-/// What a call says beside its policy, and goes before it.
+/// Arguments of a call that override its policy.
 #[derive(Default)]
-pub(super) struct Later<'a, 'py> {
+pub(super) struct CallOptions<'a, 'py> {
     pub(super) filter_expression: Option<Object<'a, 'py>>,
     pub(super) txn: Option<Object<'a, 'py>>,
 }
 
-impl Later<'_, '_> {
+impl CallOptions<'_, '_> {
     /// The policy with the filter and the transaction that are given here.
     fn apply<P: Clone>(&self, policy: Arc<P>, base: fn(&mut P) -> &mut BasePolicy) -> PyResult<Arc<P>> {
         if self.filter_expression.is_none() && self.txn.is_none() {
@@ -56,10 +56,10 @@ pub(super) fn get<'a>(
     bins: Option<Object<'a, '_>>,
     policy: Option<&Bound<'_, ReadPolicy>>,
     policy_sc: Option<&Bound<'_, ReadPolicy>>,
-    later: Later<'_, '_>,
-) -> PyResult<impl Twin> {
+    options: CallOptions<'_, '_>,
+) -> PyResult<impl Executable> {
     let policy = ReadPolicy::in_force(by_mode(core, key, policy, policy_sc));
-    Ok(single::get(core, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
+    Ok(single::get(core, key, bins, options.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn put<'a>(
@@ -69,10 +69,10 @@ pub(super) fn put<'a>(
     bins: Object<'a, '_>,
     policy: Option<&Bound<'_, WritePolicy>>,
     policy_sc: Option<&Bound<'_, WritePolicy>>,
-    later: Later<'_, '_>,
-) -> PyResult<impl Twin> {
+    options: CallOptions<'_, '_>,
+) -> PyResult<impl Executable> {
     let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
-    Ok(single::write(core, WriteKind::Put, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
+    Ok(single::write(core, WriteKind::Put, key, bins, options.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn write<'a>(
@@ -82,7 +82,7 @@ pub(super) fn write<'a>(
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     Ok(single::write(core, kind, key, bins, WritePolicy::in_force(policy)))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn delete(
     core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     Ok(single::delete(core, key, WritePolicy::in_force(policy)))
 }
 
@@ -100,7 +100,7 @@ pub(super) fn touch(
     core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     Ok(single::touch(core, key, WritePolicy::in_force(policy)))
 }
 
@@ -109,7 +109,7 @@ pub(super) fn exists(
     core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     Ok(single::exists(core, key, ReadPolicy::in_force(policy)))
 }
 
@@ -118,7 +118,7 @@ pub(super) fn exists_legacy(
     core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
-) -> PyResult<impl Twin> {
+) -> PyResult<impl Executable> {
     Ok(single::metadata(core, key, ReadPolicy::in_force(policy)))
 }
 
@@ -131,9 +131,9 @@ pub(super) fn operate<'a>(
     policy: Option<&Bound<'_, WritePolicy>>,
     policy_sc: Option<&Bound<'_, WritePolicy>>,
     overrides: Overrides<'_, '_>,
-    later: Later<'_, '_>,
-) -> PyResult<impl Twin> {
+    options: CallOptions<'_, '_>,
+) -> PyResult<impl Executable> {
     let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
-    let policy = later.apply(overrides.apply(policy)?, |policy| &mut policy.base_policy)?;
+    let policy = options.apply(overrides.apply(policy)?, |policy| &mut policy.base_policy)?;
     single::operate(core, key, operations, policy)
 }

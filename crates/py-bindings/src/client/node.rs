@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::control;
 use crate::argument::{argument, optional};
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::core::ClientCore;
 use crate::policy::AdminPolicy;
 use crate::{errors, host};
@@ -53,7 +53,11 @@ impl NodeRef {
         format!("Node(name='{}', address='{}', is_active={active})", self.node.name(), self.node.address())
     }
 
-    pub(crate) fn info(&self, command: &str, policy: Option<&Bound<'_, AdminPolicy>>) -> PyResult<impl Twin + use<>> {
+    pub(crate) fn info(
+        &self,
+        command: &str,
+        policy: Option<&Bound<'_, AdminPolicy>>,
+    ) -> PyResult<impl Executable + use<>> {
         control::info_of(&self.core, Arc::clone(&self.node), command, policy)
     }
 }

@@ -7,8 +7,8 @@ use aerolane::raw::{RawClient, RecordId};
 use aerospike_core::{GenerationPolicy, ReadPolicy as CoreRead, RecordExistsAction, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
-use super::{Control, Twin, timed};
-use crate::call::{Becomes, Call, PolicyRef};
+use super::{Control, Executable, timed};
+use crate::call::{AnswerKind, Call, PolicyRef};
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::operation::Operations;
@@ -25,7 +25,7 @@ pub(crate) struct Single<E> {
     pub(crate) encode: E,
 }
 
-impl<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
+impl<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> Executable for Single<E> {
     #[inline]
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         if self.call.policy.base().txn.is_some() {
@@ -42,7 +42,7 @@ impl<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
             return in_transaction(core, self.call, self.encode)?.block(py, core);
         }
         let result = blocking::run(py, &core.raw, &self.call, self.encode);
-        // Here, where it is known that the thread is attached, if `PyO3` has not been told (`door`).
+        // Here, where it is known that the thread is attached, if `PyO3` has not been told (`fast_call`).
         drop(self.call.key.into_bound(py));
         result
     }
@@ -55,7 +55,7 @@ fn in_transaction<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>(
     core: &Arc<ClientCore>,
     call: Call,
     encode: E,
-) -> PyResult<impl Twin + use<E>> {
+) -> PyResult<impl Executable + use<E>> {
     let mut request = Vec::new();
     encode(&call, &mut request)?;
     let (client, policy, owned) = (RawClient::clone(&core.raw), call.policy.clone(), call.owned());
@@ -84,7 +84,7 @@ pub(crate) fn get<'a>(
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let policy = core.reads_by(policy);
-    let call = read(key, &policy, Becomes::Record);
+    let call = read(key, &policy, AnswerKind::Record);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
 }
@@ -98,7 +98,7 @@ pub(crate) fn write<'a>(
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let policy = core.writes_by(policy);
-    let call = change(key, &policy, Becomes::Nothing);
+    let call = change(key, &policy, AnswerKind::Nothing);
     let timeout = call.policy.server_timeout_ms();
     Single {
         call,
@@ -113,7 +113,7 @@ pub(crate) fn delete<'a>(
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let policy = core.writes_by(policy);
-    let call = change(key, &policy, Becomes::Exists);
+    let call = change(key, &policy, AnswerKind::Exists);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
 }
@@ -125,7 +125,7 @@ pub(crate) fn touch<'a>(
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let policy = core.writes_by(policy);
-    let call = change(key, &policy, Becomes::Nothing);
+    let call = change(key, &policy, AnswerKind::Nothing);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::touch(&policy, key.get(), timeout, out) }
 }
@@ -136,14 +136,14 @@ pub(crate) fn exists<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
-    header(core, key, policy, Becomes::Exists)
+    header(core, key, policy, AnswerKind::Exists)
 }
 
 fn header<'a>(
     core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
-    becomes: Becomes,
+    becomes: AnswerKind,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let policy = core.reads_by(policy);
     let call = read(key, &policy, becomes);
@@ -151,7 +151,7 @@ fn header<'a>(
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::exists(&policy, key.get(), timeout, out) }
 }
 
-fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: Becomes) -> Call {
+fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: AnswerKind) -> Call {
     Call {
         key: key.clone().unbind(),
         policy: PolicyRef::Read(Arc::clone(policy)),
@@ -161,7 +161,7 @@ fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: Becomes) -> Call 
     }
 }
 
-fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: Becomes) -> Call {
+fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: AnswerKind) -> Call {
     Call {
         key: key.clone().unbind(),
         policy: PolicyRef::Write(Arc::clone(policy)),
@@ -177,7 +177,7 @@ pub(crate) fn metadata<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
-    header(core, key, policy, Becomes::Metadata)
+    header(core, key, policy, AnswerKind::Metadata)
 }
 
 /// Carries out several operations as one.
@@ -190,7 +190,7 @@ pub(crate) fn operate<'a>(
 ) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>> {
     let operations = Operations::of(operations)?;
     let policy = core.writes_by(policy);
-    let call = Call { writes: operations.write(), ..change(key, &policy, Becomes::Results) };
+    let call = Call { writes: operations.write(), ..change(key, &policy, AnswerKind::Results) };
     let timeout = call.policy.server_timeout_ms();
     Ok(Single {
         call,

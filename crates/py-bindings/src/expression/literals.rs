@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 use super::FilterExpression;
 use super::part::{QUOTED, constant};
 use super::table::expressions;
-use crate::value::{self, Look, Refused};
+use crate::value::{self, Refused, ValueKind};
 
 /// The expression of a value that `write` encodes.
 fn of(
@@ -37,10 +37,10 @@ fn blob(bytes: &Bound<'_, PyAny>) -> PyResult<FilterExpression> {
 /// A value of any type that a constant can have.
 fn any(given: &Bound<'_, PyAny>) -> PyResult<FilterExpression> {
     match value::look(given).map_err(|refused| refused.into_py(given.py(), "the value of an expression"))? {
-        Look::List | Look::Tuple => quoted(given),
-        Look::Buffer(_) => blob(given),
-        Look::Map | Look::SortedMap => of(given, |writer| value::pack_comparable_map(writer, given)),
-        Look::Hll(_) | Look::Special(_) | Look::Unknown(_) => {
+        ValueKind::List | ValueKind::Tuple => quoted(given),
+        ValueKind::Buffer(_) => blob(given),
+        ValueKind::Map | ValueKind::SortedMap => of(given, |writer| value::pack_comparable_map(writer, given)),
+        ValueKind::Hll(_) | ValueKind::Special(_) | ValueKind::Unknown(_) => {
             let kind = given.get_type().name()?;
             Err(PyTypeError::new_err(format!("there is no constant of type {kind}")))
         }

@@ -15,14 +15,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::asyncio;
+use super::client_ref::ClientRef;
 use super::guarded;
-use super::held::Held;
 use super::inbox::Inbox;
 use super::local::Local;
 use super::op::OpRef;
 use super::origin;
 use super::running::OnThread;
-use super::task::{Course, Make, Task};
+use super::task::{MakeResult, Task, TaskFuture};
 use super::turn::Watch;
 use super::work::{Entry, Part, Token, Work};
 use crate::core::ClientCore;
@@ -127,7 +127,7 @@ impl Lane {
     }
 
     /// The client, for one more operation of this lane.
-    pub(super) fn hold(&self, client: &Arc<ClientCore>) -> Option<Arc<Held>> {
+    pub(super) fn hold(&self, client: &Arc<ClientCore>) -> Option<Arc<ClientRef>> {
         self.local.get().map(|local| local.hold.on(client))
     }
 
@@ -196,14 +196,14 @@ impl Lane {
     }
 
     /// Begins an operation that is a future.
-    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, course: (Course, bool)) -> PyResult<()> {
+    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, future: (TaskFuture, bool)) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
         if local.ended.get() {
             op.reject(py, errors::to_py(py, &Error::client_closed()));
             return Ok(());
         }
-        Self::spawn(slf, local, Token { op: op.clone_ref(py), index: 0 }, course);
+        Self::spawn(slf, local, Token { op: op.clone_ref(py), index: 0 }, future);
         // Batches have connections of their own: nothing else would leave in the same write.
         Self::submitted(slf, local, true)
     }
@@ -269,9 +269,9 @@ impl Lane {
         };
         let Entry { core, call, request, attempt } = entry;
         let begun = attempt.map(|(attempt, _)| attempt).zip(failure);
-        let course: Course = Box::pin(async move {
+        let future: TaskFuture = Box::pin(async move {
             let outcome = core.raw.resume_on(&handle, call.policy.base(), call.raw(), &request, begun).await;
-            let made: Make = Box::new(move |py| match outcome {
+            let made: MakeResult = Box::new(move |py| match outcome {
                 Ok(body) => call.result(py, body.into()),
                 Err(error) => call.failed(py, &error),
             });
@@ -279,13 +279,13 @@ impl Lane {
             drop(core);
             made
         });
-        Self::spawn(slf, local, token, (course, false));
+        Self::spawn(slf, local, token, (future, false));
     }
 
     /// Polls a future, from now on whenever it is woken.
-    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, course: (Course, bool)) {
+    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, future: (TaskFuture, bool)) {
         let id = local.expect(token.clone_ref(slf.py()));
-        Self::poll(slf.py(), local, token, Task::new(id, &slf.get().inbox, course));
+        Self::poll(slf.py(), local, token, Task::new(id, &slf.get().inbox, future));
     }
 
     /// Polls a future that was taken out of its operation.

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::held::Hold;
+use super::client_ref::LaneClientRef;
 use super::op::OpRef;
 use super::turn::Watch;
 use super::work::{Entry, Part, Token, Work};
@@ -59,7 +59,7 @@ pub(super) struct Local {
     pub(super) outstanding: Cell<usize>,
     pub(super) timer: RefCell<Option<(Py<PyAny>, Millis)>>,
     pub(super) spare: RefCell<Vec<Vec<u8>>>,
-    pub(super) hold: Hold,
+    pub(super) hold: LaneClientRef,
     /// Whose futures are polled here, by number.
     pub(super) tasks: RefCell<HashMap<u64, Token>>,
     pub(super) next_task: Cell<u64>,
@@ -134,7 +134,7 @@ impl Local {
             outstanding: Cell::new(0),
             timer: RefCell::default(),
             spare: RefCell::default(),
-            hold: Hold::default(),
+            hold: LaneClientRef::default(),
             tasks: RefCell::default(),
             next_task: Cell::new(0),
             ended: Cell::new(false),

@@ -3,9 +3,9 @@
 //! Each function here gives an [`op`], an object that is at once awaitable, Coroutine-like and, for its task, Future-like.
 
 mod asyncio;
+mod client_ref;
 mod floor;
 mod guarded;
-mod held;
 mod inbox;
 mod item;
 mod lane;
@@ -31,7 +31,7 @@ use pyo3::prelude::*;
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::errors;
-use held::Held;
+use client_ref::ClientRef;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
@@ -39,8 +39,8 @@ use op::OpRef;
 pub(crate) use op::slots::attached;
 pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
-use task::Course;
-pub(crate) use task::Make;
+pub(crate) use task::MakeResult;
+use task::TaskFuture;
 use work::{Entry, Many, Part, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
@@ -63,8 +63,8 @@ pub(crate) fn submit(
 }
 
 /// The client, for an operation on a lane, or on none so far.
-fn hold(lane: Option<&Bound<'_, Lane>>, client: &Arc<ClientCore>) -> Arc<Held> {
-    lane.and_then(|lane| lane.get().hold(client)).unwrap_or_else(|| Held::new(client))
+fn hold(lane: Option<&Bound<'_, Lane>>, client: &Arc<ClientCore>) -> Arc<ClientRef> {
+    lane.and_then(|lane| lane.get().hold(client)).unwrap_or_else(|| ClientRef::new(client))
 }
 
 /// Starts several calls at once: one object, whose outcome is the list of their results and exceptions, in order.
@@ -110,7 +110,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     let cluster = Arc::clone(client.raw.cluster());
     drive(py, client, move |_| async move {
         let outcome = in_a_later_turn(cluster.run(future)).await.and_then(std::convert::identity);
-        let made: Make = Box::new(move |py| match outcome {
+        let made: MakeResult = Box::new(move |py| match outcome {
             Ok(value) => convert(py, value),
             Err(error) => Err(errors::to_py(py, &error)),
         });
@@ -192,7 +192,7 @@ fn refused(py: Python<'_>, name: &'static str, error: PyErr) -> PyResult<Py<PyAn
 
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.
 /// `start` makes it, given the way onto the loop's lane.
-pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(
+pub(crate) fn drive<F: Future<Output = MakeResult> + Send + 'static>(
     py: Python<'_>,
     client: &Arc<ClientCore>,
     start: impl FnOnce(HostHandle) -> F + Send + 'static,
@@ -201,7 +201,7 @@ pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(
 }
 
 /// [`drive`] of a future that may have to go on although nobody waits for it any more: `start` says whether.
-pub(crate) fn drive_by<F: Future<Output = Make> + Send + 'static>(
+pub(crate) fn drive_by<F: Future<Output = MakeResult> + Send + 'static>(
     py: Python<'_>,
     client: &Arc<ClientCore>,
     start: impl FnOnce(HostHandle) -> (F, bool) + Send + 'static,
@@ -210,8 +210,8 @@ pub(crate) fn drive_by<F: Future<Output = Make> + Send + 'static>(
     let lane = running::lane(py, client)?;
     let start = move |handle| {
         let (future, goes_on) = start(handle);
-        let course: Course = Box::pin(future);
-        (course, goes_on)
+        let future: TaskFuture = Box::pin(future);
+        (future, goes_on)
     };
     let work = Work::Later(Arc::clone(client), Box::new(start));
     let op = OpRef::new(py, lane.as_ref(), work)?;

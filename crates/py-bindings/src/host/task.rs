@@ -15,25 +15,25 @@ use super::inbox::Inbox;
 use crate::fork;
 
 /// Makes a result, on the loop's thread.
-pub(crate) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+pub(crate) type MakeResult = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
-/// Runs no Python code; what it becomes is made afterwards.
-pub(super) type Course = Pin<Box<dyn Future<Output = Make> + Send>>;
+/// The future of a task. Runs no Python code; its result is made afterwards.
+pub(super) type TaskFuture = Pin<Box<dyn Future<Output = MakeResult> + Send>>;
 
-/// Makes the future of an operation once its loop is known, given the way onto the loop's lane; and whether it is to be polled to
+/// Makes the future of an operation once its loop is known, given a handle to the loop's lane; and whether it is to be polled to
 /// its end, also when nobody waits for it any more.
-pub(super) type Starter = Box<dyn FnOnce(HostHandle) -> (Course, bool) + Send>;
+pub(super) type StartFuture = Box<dyn FnOnce(HostHandle) -> (TaskFuture, bool) + Send>;
 
 /// A future, and what it takes to poll it.
 pub(super) struct Task {
-    course: ManuallyDrop<Course>,
-    wakes: Arc<Wakes>,
+    future: ManuallyDrop<TaskFuture>,
+    wakes: Arc<TaskWaker>,
     forks: u32,
     goes_on: bool,
 }
 
 /// Names the task in the inbox of its lane.
-struct Wakes {
+struct TaskWaker {
     inbox: Arc<Inbox>,
     id: u64,
     /// It stands in the inbox.
@@ -41,9 +41,9 @@ struct Wakes {
 }
 
 impl Task {
-    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, (course, goes_on): (Course, bool)) -> Self {
-        let wakes = Arc::new(Wakes { inbox: Arc::clone(inbox), id, queued: AtomicBool::new(false) });
-        Self { course: ManuallyDrop::new(course), wakes, forks: fork::forks(), goes_on }
+    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, (future, goes_on): (TaskFuture, bool)) -> Self {
+        let wakes = Arc::new(TaskWaker { inbox: Arc::clone(inbox), id, queued: AtomicBool::new(false) });
+        Self { future: ManuallyDrop::new(future), wakes, forks: fork::forks(), goes_on }
     }
 
     pub(super) fn id(&self) -> u64 {
@@ -55,11 +55,11 @@ impl Task {
         self.goes_on
     }
 
-    pub(super) fn poll(&mut self) -> Poll<Make> {
+    pub(super) fn poll(&mut self) -> Poll<MakeResult> {
         // Before it is polled: a wake-up from here on is one more poll.
         self.wakes.queued.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(&self.wakes));
-        self.course.as_mut().poll(&mut Context::from_waker(&waker))
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
 }
 
@@ -68,12 +68,12 @@ impl Drop for Task {
         // In a forked child, locks that the future takes may be held for ever.
         if self.forks == fork::forks() {
             // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.course) }
+            unsafe { ManuallyDrop::drop(&mut self.future) }
         }
     }
 }
 
-impl Wake for Wakes {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

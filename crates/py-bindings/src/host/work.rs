@@ -7,10 +7,10 @@ use aerolane::raw::lane::Ticket;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::held::Held;
+use super::client_ref::ClientRef;
 use super::lane::Lane;
 use super::op::OpRef;
-use super::task::{Starter, Task};
+use super::task::{StartFuture, Task};
 use crate::call::Call;
 use crate::core::ClientCore;
 
@@ -27,12 +27,12 @@ pub(super) enum Work {
     /// A future that the loop polls.
     Task(Task),
     /// One that is not started yet.
-    Later(Arc<ClientCore>, Starter),
+    Later(Arc<ClientCore>, StartFuture),
 }
 
 /// One request about one record.
 pub(super) struct Entry {
-    pub(super) core: Arc<Held>,
+    pub(super) core: Arc<ClientRef>,
     pub(super) call: Call,
     /// One whole frame; kept for another attempt.
     pub(super) request: Vec<u8>,

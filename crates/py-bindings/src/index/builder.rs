@@ -10,11 +10,11 @@ use aerospike_core::{CollectionIndexType, IndexType};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::{Names, On, bin, creating, drop_index};
+use super::{IndexTarget, Names, bin, creating, drop_index};
 use crate::ael;
 use crate::builder::context::Context;
 use crate::builder::surface::Surface;
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::core::ClientCore;
 use crate::dataset::DataSet;
 use crate::errors;
@@ -36,7 +36,7 @@ struct Plan {
     namespace: Box<str>,
     set: Box<str>,
     /// A bin has no context here.
-    on: Option<On>,
+    on: Option<IndexTarget>,
     within: Option<Vec<CdtContext>>,
     kind: Option<IndexType>,
     collection: Option<CollectionIndexType>,
@@ -63,19 +63,19 @@ impl Plan {
     }
 
     fn covers_set(&self) -> bool {
-        matches!(self.on, Some(On::Set))
+        matches!(self.on, Some(IndexTarget::Set))
     }
 
     /// Says what it covers.
-    fn cover(&mut self, py: Python<'_>, what: On) -> PyResult<()> {
+    fn cover(&mut self, py: Python<'_>, what: IndexTarget) -> PyResult<()> {
         if self.on.is_some() {
             return wrong(py, ONE_SUBJECT);
         }
         match what {
-            On::Set if self.kind.is_some() || self.collection.is_some() || self.within.is_some() => {
+            IndexTarget::Set if self.kind.is_some() || self.collection.is_some() || self.within.is_some() => {
                 return wrong(py, SET_HAS_NO_TYPE);
             }
-            On::Expression(_) if self.within.is_some() => return wrong(py, EXPRESSION_HAS_NO_CONTEXT),
+            IndexTarget::Expression(_) if self.within.is_some() => return wrong(py, EXPRESSION_HAS_NO_CONTEXT),
             _ => self.on = Some(what),
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Plan {
         if self.set.is_empty() {
             return wrong(py, "an index of a set needs one: begin with a DataSet that names a set");
         }
-        self.cover(py, On::Set)
+        self.cover(py, IndexTarget::Set)
     }
 
     fn kind(&mut self, py: Python<'_>, kind: IndexType) -> PyResult<()> {
@@ -116,8 +116,8 @@ impl Plan {
 
     fn within(&mut self, py: Python<'_>, ctx: Vec<CdtContext>) -> PyResult<()> {
         let text = match &self.on {
-            Some(On::Set) => SET_HAS_NO_TYPE,
-            Some(On::Expression(_)) => EXPRESSION_HAS_NO_CONTEXT,
+            Some(IndexTarget::Set) => SET_HAS_NO_TYPE,
+            Some(IndexTarget::Expression(_)) => EXPRESSION_HAS_NO_CONTEXT,
             _ if self.within.is_some() => "the context has been said: give all its steps in one call of context()",
             _ => {
                 self.within = Some(ctx);
@@ -143,10 +143,10 @@ impl Plan {
         }
     }
 
-    fn create(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Twin + use<>> {
+    fn create(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Executable + use<>> {
         let names = Names::checked(py, &self.namespace, Some(&self.set), self.name(py)?)?;
         let on = match self.on.clone() {
-            Some(On::Bin(name, _)) => On::Bin(name, self.within.clone()),
+            Some(IndexTarget::Bin(name, _)) => IndexTarget::Bin(name, self.within.clone()),
             Some(on) => on,
             None => {
                 let text = "the index covers nothing: say on_bin(name), on_expression(expression) or on_set()";
@@ -162,7 +162,7 @@ impl Plan {
         Ok(creating(core, names, on, of, None))
     }
 
-    fn dropping(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Twin + use<>> {
+    fn dropping(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Executable + use<>> {
         drop_index(py, core, &self.namespace, Some(&self.set), self.name(py)?, None)
     }
 }
@@ -200,14 +200,14 @@ impl Arguments<'_, '_> {
         py: Python<'_>,
         context: &Arc<Context>,
         dataset: &Bound<'_, DataSet>,
-    ) -> PyResult<impl Twin + use<>> {
+    ) -> PyResult<impl Executable + use<>> {
         let mut plan = Plan::new(dataset);
         plan.named(py, self.index_name)?;
         if let Some(name) = self.bin_name {
-            plan.cover(py, On::Bin(bin(name)?, None))?;
+            plan.cover(py, IndexTarget::Bin(bin(name)?, None))?;
         }
         if let Some(value) = self.expression {
-            plan.cover(py, On::Expression(expression(context, value)?))?;
+            plan.cover(py, IndexTarget::Expression(expression(context, value)?))?;
         }
         if plan.on.is_none() {
             plan.on_set(py)?;
@@ -257,7 +257,7 @@ macro_rules! builder {
             /// Indexes the values of a bin.
             fn on_bin<'py>(slf: Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<Bound<'py, Self>> {
                 let name = bin(bin_name)?;
-                Self::told(slf, |plan, py| plan.cover(py, On::Bin(name, None)))
+                Self::told(slf, |plan, py| plan.cover(py, IndexTarget::Bin(name, None)))
             }
 
             /// Indexes the value of an expression: a `FilterExpression`, or text in the Aerospike Expression Language.
@@ -266,7 +266,7 @@ macro_rules! builder {
             /// Raises `AelParseException` if the text is not valid, or needs a newer server than the cluster has.
             fn on_expression<'py>(slf: Bound<'py, Self>, expression: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let expression = self::expression(&slf.get().context, expression)?;
-                Self::told(slf, |plan, py| plan.cover(py, On::Expression(expression)))
+                Self::told(slf, |plan, py| plan.cover(py, IndexTarget::Expression(expression)))
             }
 
             /// Indexes the records of the set, so that queries of the set do not have to look at others. Requires

@@ -17,8 +17,8 @@ const UNKNOWN: [&str; 2] = ["type=unknown", "ns_type=unknown"];
 /// The longest answer that is taken apart, in bytes. The sets of a namespace with as many as there can be take less.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// What a node says, which is no error.
-pub(super) struct Said {
+/// The text of an answer that is no error.
+pub(super) struct AnswerText {
     pub(super) node: String,
     /// `None`: what it was asked for is not there.
     pub(super) text: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Said {
 ///
 /// # Errors
 /// The node refuses the command, or says nothing.
-pub(super) fn of_one(command: &str, (node, mut answers): (String, Answers)) -> aerolane::Result<Said> {
+pub(super) fn of_one(command: &str, (node, mut answers): (String, Answers)) -> aerolane::Result<AnswerText> {
     let Some(text) = answers.swap_remove(command) else {
         let text = format!("the node did not answer the info command {command:?}");
         return Err(Error::bad_response(text).with_node(node));
@@ -47,14 +47,14 @@ pub(super) fn of_one(command: &str, (node, mut answers): (String, Answers)) -> a
         let text = format!("the node refused the info command {command:?}: {text}");
         return Err(Error::bad_response(text).with_node(node));
     }
-    Ok(Said { node, text: (!missing).then_some(text) })
+    Ok(AnswerText { node, text: (!missing).then_some(text) })
 }
 
 /// The answers of several nodes.
 ///
 /// # Errors
 /// Of the first node that refuses the command.
-pub(super) fn of_all(command: &str, all: Vec<(String, Answers)>) -> aerolane::Result<Vec<Said>> {
+pub(super) fn of_all(command: &str, all: Vec<(String, Answers)>) -> aerolane::Result<Vec<AnswerText>> {
     all.into_iter().map(|one| of_one(command, one)).collect()
 }
 

@@ -6,13 +6,13 @@ use aerolane::raw::RawClient;
 use aerolane_wire::info::Answer;
 use pyo3::prelude::*;
 
-use super::answer::{INDEXES, Said, of_all, of_one};
+use super::answer::{AnswerText, INDEXES, of_all, of_one};
 use super::merge;
 use super::views::View;
 use crate::argument::argument;
 use crate::builder::surface::Surface;
 use crate::client::control::{self, ask_all, ask_one};
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::query::statement::check_namespace;
@@ -47,18 +47,18 @@ fn any_namespace<'a>(py: Python<'_>, name: Option<&'a Bound<'_, PyAny>>) -> PyRe
 }
 
 /// Asks all nodes.
-fn all<F>(core: &Arc<ClientCore>, command: String, convert: F) -> impl Twin + use<F>
+fn all<F>(core: &Arc<ClientCore>, command: String, convert: F) -> impl Executable + use<F>
 where
-    F: FnOnce(Python<'_>, Vec<Said>) -> PyResult<Py<PyAny>> + Send + 'static,
+    F: FnOnce(Python<'_>, Vec<AnswerText>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     let raw = RawClient::clone(&core.raw);
     Control { future: async move { of_all(&command, ask_all(&raw, &command).await?) }, convert }
 }
 
 /// Asks one of the nodes for something; `None`: it does not have it.
-fn one(core: &Arc<ClientCore>, command: String, view: View) -> impl Twin + use<> {
+fn one(core: &Arc<ClientCore>, command: String, view: View) -> impl Executable + use<> {
     let raw = RawClient::clone(&core.raw);
-    let convert = move |py: Python<'_>, said: Said| match said.text {
+    let convert = move |py: Python<'_>, said: AnswerText| match said.text {
         Some(text) => merge::detail(py, view, &text),
         None => Ok(py.None()),
     };
@@ -66,7 +66,7 @@ fn one(core: &Arc<ClientCore>, command: String, view: View) -> impl Twin + use<>
 }
 
 /// Whether all nodes know the same cluster, and none is about to join or leave.
-fn stable(core: &Arc<ClientCore>) -> impl Twin + use<> {
+fn stable(core: &Arc<ClientCore>) -> impl Executable + use<> {
     const COMMAND: &str = "cluster-stable";
     let raw = RawClient::clone(&core.raw);
     Control {
@@ -102,7 +102,7 @@ macro_rules! commands {
                 Self(Arc::clone(core))
             }
 
-            fn run<T: Twin>(
+            fn run<T: Executable>(
                 &self,
                 py: Python<'_>,
                 name: &'static str,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySet};
 
-use super::answer::{Said, field, fields, fill, rows};
+use super::answer::{AnswerText, field, fields, fill, rows};
 use super::views::View;
 
 /// The fields of an index: the name that it has in the answer, and the one that it gets.
@@ -22,7 +22,7 @@ const OF_INDEX: [(&str, &str); 9] = [
 ];
 
 /// What nodes say: each text once, without those that are empty.
-pub(super) fn texts(py: Python<'_>, all: &[Said], separator: Option<char>) -> PyResult<Py<PyAny>> {
+pub(super) fn texts(py: Python<'_>, all: &[AnswerText], separator: Option<char>) -> PyResult<Py<PyAny>> {
     let texts = all.iter().filter_map(|said| said.text.as_deref());
     let items: BTreeSet<&str> = match separator {
         None => texts.collect(),
@@ -39,7 +39,7 @@ pub(super) fn detail(py: Python<'_>, view: View, text: &str) -> PyResult<Py<PyAn
 }
 
 /// The view of each node that has what it was asked for, by its name.
-pub(super) fn details(py: Python<'_>, view: View, all: &[Said]) -> PyResult<Py<PyAny>> {
+pub(super) fn details(py: Python<'_>, view: View, all: &[AnswerText]) -> PyResult<Py<PyAny>> {
     let dict = PyDict::new(py);
     for said in all {
         if let Some(text) = &said.text {
@@ -63,7 +63,7 @@ fn set(py: Python<'_>, row: &str) -> PyResult<Py<PyAny>> {
 
 /// All sets, ordered by name. What nodes count is that of the first one that has the set. `only`: the one of this name, or
 /// `None`.
-pub(super) fn sets(py: Python<'_>, all: &[Said], only: Option<&str>) -> PyResult<Py<PyAny>> {
+pub(super) fn sets(py: Python<'_>, all: &[AnswerText], only: Option<&str>) -> PyResult<Py<PyAny>> {
     let mut merged = BTreeMap::new();
     for said in all {
         for (name, row) in sets_of(said.text.as_deref()) {
@@ -82,19 +82,19 @@ pub(super) fn sets(py: Python<'_>, all: &[Said], only: Option<&str>) -> PyResult
 }
 
 /// The sets of each node, by its name.
-pub(super) fn sets_per_node(py: Python<'_>, all: &[Said]) -> PyResult<Py<PyAny>> {
+pub(super) fn sets_per_node(py: Python<'_>, all: &[AnswerText]) -> PyResult<Py<PyAny>> {
     per_node(py, all, sets)
 }
 
 /// The indexes of each node, by its name.
-pub(super) fn indexes_per_node(py: Python<'_>, all: &[Said], namespace: Option<&str>) -> PyResult<Py<PyAny>> {
+pub(super) fn indexes_per_node(py: Python<'_>, all: &[AnswerText], namespace: Option<&str>) -> PyResult<Py<PyAny>> {
     per_node(py, all, |py, one, _| indexes(py, one, namespace, Some(View::Sindex)))
 }
 
 fn per_node(
     py: Python<'_>,
-    all: &[Said],
-    list: impl Fn(Python<'_>, &[Said], Option<&str>) -> PyResult<Py<PyAny>>,
+    all: &[AnswerText],
+    list: impl Fn(Python<'_>, &[AnswerText], Option<&str>) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let dict = PyDict::new(py);
     for one in all {
@@ -107,7 +107,7 @@ fn per_node(
 /// them becomes; `None`: a plain dict.
 pub(super) fn indexes(
     py: Python<'_>,
-    all: &[Said],
+    all: &[AnswerText],
     namespace: Option<&str>,
     view: Option<View>,
 ) -> PyResult<Py<PyAny>> {

@@ -16,15 +16,15 @@ use aerolane::raw::RawClient;
 use pyo3::prelude::*;
 
 use crate::client::control::ask_all;
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 
 /// The secondary indexes of the cluster, as a list of dicts.
-pub(crate) fn list_indexes(core: &Arc<ClientCore>) -> impl Twin + use<> {
+pub(crate) fn list_indexes(core: &Arc<ClientCore>) -> impl Executable + use<> {
     let raw = RawClient::clone(&core.raw);
     Control {
         future: async move { answer::of_all(answer::INDEXES, ask_all(&raw, answer::INDEXES).await?) },
-        convert: |py: Python<'_>, all: Vec<answer::Said>| merge::indexes(py, &all, None, None),
+        convert: |py: Python<'_>, all: Vec<answer::AnswerText>| merge::indexes(py, &all, None, None),
     }
 }
 

@@ -193,12 +193,12 @@ pub(crate) fn add(core: &Arc<ClientCore>, exporter: &Bound<'_, PyAny>, on_loop: 
     let event_loop = check(exporter, on_loop)?;
     let class = exporter.get_type();
     let (export, exports) = MetricsExport::paused(class.qualname()?.to_string(), source(core));
-    let twin = {
+    let executable = {
         let inner = core.exporters.0.lock_py_attached(py);
         let found = inner.added.iter().find(|added| added.exporter.is(exporter));
         found.map(|added| added.turn.clone_ref(py))
     };
-    let turn = match twin {
+    let turn = match executable {
         Some(turn) => turn,
         None => new_turn(py)?,
     };

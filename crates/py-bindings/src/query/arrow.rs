@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::gather::{Gatherer, Settled};
+use super::gather::{Gatherer, SharedSchema};
 use super::recordset::Recordset;
 use crate::columns::frames::frames;
 use crate::columns::{ArrowRecords, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
@@ -31,31 +31,31 @@ use crate::{errors, host};
 pub(crate) struct ArrowStream {
     core: Arc<ClientCore>,
     /// The columns, as soon as they are known.
-    schema: Settled,
+    schema: SharedSchema,
     /// Keeps the query going.
     recordset: Py<Recordset>,
-    way: Mutex<Way>,
+    state: Mutex<ReadState>,
 }
 
-/// Who reads it.
-enum Way {
-    Nobody(Box<Gatherer>),
+/// Who reads the stream.
+enum ReadState {
+    Unread(Box<Gatherer>),
     /// Tasks of event loops.
     Tasks(Arc<Shared>),
     /// It was handed over.
-    Others,
+    HandedOver,
 }
 
 impl ArrowStream {
     pub(super) fn new(recordset: &Bound<'_, Recordset>, gatherer: Gatherer) -> Self {
         let (core, _) = recordset.get().parts();
-        let (schema, way) = (gatherer.schema(), Mutex::new(Way::Nobody(Box::new(gatherer))));
-        Self { core, schema, recordset: recordset.clone().unbind(), way }
+        let (schema, state) = (gatherer.schema(), Mutex::new(ReadState::Unread(Box::new(gatherer))));
+        Self { core, schema, recordset: recordset.clone().unbind(), state }
     }
 
     /// All records are going to be held: all of them can settle the types.
     fn whole(&self) {
-        if let Way::Nobody(gatherer) = &mut *self.way.lock() {
+        if let ReadState::Unread(gatherer) = &mut *self.state.lock() {
             gatherer.look_at_all();
         }
     }
@@ -66,20 +66,20 @@ impl ArrowStream {
             return Ok(Arc::clone(schema));
         }
         let shared = {
-            let mut way = self.way.lock();
-            match std::mem::replace(&mut *way, Way::Others) {
-                Way::Nobody(mut gatherer) => {
-                    drop(way);
+            let mut state = self.state.lock();
+            match std::mem::replace(&mut *state, ReadState::HandedOver) {
+                ReadState::Unread(mut gatherer) => {
+                    drop(state);
                     // Meanwhile others see that it is being read.
                     let settled = block_on(py, &self.core, gatherer.settle());
-                    *self.way.lock() = Way::Nobody(gatherer);
+                    *self.state.lock() = ReadState::Unread(gatherer);
                     return settled?.map_err(|error| errors::to_py(py, &error));
                 }
-                Way::Tasks(shared) => {
-                    *way = Way::Tasks(Arc::clone(&shared));
+                ReadState::Tasks(shared) => {
+                    *state = ReadState::Tasks(Arc::clone(&shared));
                     shared
                 }
-                Way::Others => return Err(read_once()),
+                ReadState::HandedOver => return Err(read_once()),
             }
         };
         let settled = async { shared.gatherer.lock().await.settle().await };
@@ -88,13 +88,13 @@ impl ArrowStream {
 
     /// For tasks of event loops.
     fn shared(&self) -> PyResult<Arc<Shared>> {
-        let mut way = self.way.lock();
-        let shared = match std::mem::replace(&mut *way, Way::Others) {
-            Way::Nobody(gatherer) => Arc::new(Shared::new(*gatherer)),
-            Way::Tasks(shared) => shared,
-            Way::Others => return Err(read_once()),
+        let mut state = self.state.lock();
+        let shared = match std::mem::replace(&mut *state, ReadState::HandedOver) {
+            ReadState::Unread(gatherer) => Arc::new(Shared::new(*gatherer)),
+            ReadState::Tasks(shared) => shared,
+            ReadState::HandedOver => return Err(read_once()),
         };
-        *way = Way::Tasks(Arc::clone(&shared));
+        *state = ReadState::Tasks(Arc::clone(&shared));
         Ok(shared)
     }
 
@@ -102,16 +102,16 @@ impl ArrowStream {
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
         let next = async move {
-            let mut parts = OnTheWay::new(shared);
+            let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
         let slf = slf.clone().unbind();
-        host::spawn(py, &this.core, next, move |py, parts: OnTheWay| slf.get().arrived(py, parts, false))
+        host::spawn(py, &this.core, next, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, false))
     }
 
     /// What has come, as Python sees it.
-    fn arrived(&self, py: Python<'_>, mut parts: OnTheWay, all: bool) -> PyResult<Py<PyAny>> {
+    fn arrived(&self, py: Python<'_>, mut parts: ChunksInTransit, all: bool) -> PyResult<Py<PyAny>> {
         if all || parts.chunks.is_empty() {
             self.recordset.get().settle();
         }
@@ -155,11 +155,11 @@ impl ArrowStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let gatherer = {
-            let mut way = self.way.lock();
-            match std::mem::replace(&mut *way, Way::Others) {
-                Way::Nobody(gatherer) => gatherer,
+            let mut state = self.state.lock();
+            match std::mem::replace(&mut *state, ReadState::HandedOver) {
+                ReadState::Unread(gatherer) => gatherer,
                 other => {
-                    *way = other;
+                    *state = other;
                     return Err(read_once());
                 }
             }
@@ -175,7 +175,7 @@ impl ArrowStream {
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
         let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
         let next = async {
-            let mut parts = OnTheWay::new(shared);
+            let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
@@ -199,20 +199,21 @@ impl ArrowStream {
         let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
         let all = async move {
             shared.gatherer.lock().await.look_at_all();
-            let mut parts = OnTheWay::new(shared);
+            let mut parts = ChunksInTransit::new(shared);
             while parts.next().await? {}
             Ok(parts)
         };
         let slf = slf.clone().unbind();
-        let all = host::spawn(py, &this.core, all, move |py, parts: OnTheWay| slf.get().arrived(py, parts, true))?;
+        let all =
+            host::spawn(py, &this.core, all, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, true))?;
         all.call_method0(py, "__await__")
     }
 
     fn __repr__(&self) -> String {
-        let state = match &*self.way.lock() {
-            Way::Nobody(_) => "not read yet",
-            Way::Tasks(_) => "being read",
-            Way::Others => "handed over",
+        let state = match &*self.state.lock() {
+            ReadState::Unread(_) => "not read yet",
+            ReadState::Tasks(_) => "being read",
+            ReadState::HandedOver => "handed over",
         };
         match self.schema.get() {
             Some(schema) => format!("<ArrowStream of {} columns, {state}>", schema.len()),
@@ -249,13 +250,13 @@ impl Shared {
     }
 }
 
-/// Chunks on their way to a task. If they do not get there, the stream has them back.
-struct OnTheWay {
+/// Chunks that were taken for a task. If it does not get them (it was cancelled), the stream takes them back.
+struct ChunksInTransit {
     shared: Arc<Shared>,
     chunks: Vec<Arc<Chunk>>,
 }
 
-impl OnTheWay {
+impl ChunksInTransit {
     fn new(shared: Arc<Shared>) -> Self {
         Self { shared, chunks: Vec::new() }
     }
@@ -269,7 +270,7 @@ impl OnTheWay {
     }
 }
 
-impl Drop for OnTheWay {
+impl Drop for ChunksInTransit {
     fn drop(&mut self) {
         if !self.chunks.is_empty() {
             self.shared.returned.lock().append(&mut self.chunks);

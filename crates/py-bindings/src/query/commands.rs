@@ -12,12 +12,12 @@ use super::filter::MAX_INDEX_NAME;
 use super::partitions::PartitionFilter;
 use super::plan::QueryPlan;
 use super::recordset::Recordset;
-use super::statement::{self, Asked, Runs, Statement};
+use super::statement::{self, FunctionMode, QuerySpec, Statement};
 use super::stream::{Raw, Stream, Taken};
 use super::tasks::ExecuteTask;
 use crate::batch::shape;
 use crate::cdt::Flags;
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::instance::instance;
 use crate::policy::{QueryPolicy, WritePolicy};
@@ -35,7 +35,7 @@ pub(crate) fn explain(
     index_name_hint: Option<&str>,
     explain_where_flags: Option<Flags>,
     policy: Option<&Bound<'_, QueryPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     statement::check_namespace(py, namespace)?;
     statement::check_set(py, set_name.unwrap_or_default())?;
     if let Some(size) = index_name_hint.map(str::len).filter(|size| *size > MAX_INDEX_NAME) {
@@ -69,7 +69,7 @@ pub(crate) fn with_plan(
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
     plan: &Bound<'_, QueryPlan>,
     policy: Option<&Bound<'_, QueryPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let asked = statement.get().reads_by(py, &plan.get().plan)?;
     read(py, core, asked, partition_filter, QueryPolicy::in_force(policy), |_, records| Ok(records.into_any()))
 }
@@ -81,7 +81,7 @@ pub(crate) fn query(
     statement: &Bound<'_, Statement>,
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
     policy: Option<&Bound<'_, QueryPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let asked = statement.get().reads(py)?;
     read(py, core, asked, partition_filter, QueryPolicy::in_force(policy), |_, records| Ok(records.into_any()))
 }
@@ -90,11 +90,11 @@ pub(crate) fn query(
 pub(crate) fn read<F>(
     py: Python<'_>,
     core: &Arc<ClientCore>,
-    asked: Asked,
+    asked: QuerySpec,
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
     policy: Arc<CoreQuery>,
     made: F,
-) -> PyResult<impl Twin + use<F>>
+) -> PyResult<impl Executable + use<F>>
 where
     F: FnOnce(Python<'_>, Py<Recordset>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
@@ -111,10 +111,10 @@ pub(crate) fn read_planned<P, F>(
     planned: P,
     partition_filter: &Bound<'_, PartitionFilter>,
     made: F,
-) -> PyResult<impl Twin + use<P, F>>
+) -> PyResult<impl Executable + use<P, F>>
 where
-    P: Future<Output = aerolane::Result<(Asked, Arc<CoreQuery>)>> + Send + 'static,
-    F: FnOnce(Python<'_>, Py<Recordset>, Asked, Arc<CoreQuery>) -> PyResult<Py<PyAny>> + Send + 'static,
+    P: Future<Output = aerolane::Result<(QuerySpec, Arc<CoreQuery>)>> + Send + 'static,
+    F: FnOnce(Python<'_>, Py<Recordset>, QuerySpec, Arc<CoreQuery>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     let (filter, cursor) = partition_filter.get().for_query(py)?;
     let filter = Py::new(py, filter)?;
@@ -125,7 +125,7 @@ where
             let records = raw.query(CoreQuery::clone(&policy), asked.query.clone(), cursor)?;
             Ok((records, asked, policy))
         },
-        convert: move |py: Python<'_>, (records, asked, policy): (_, Asked, _)| {
+        convert: move |py: Python<'_>, (records, asked, policy): (_, QuerySpec, _)| {
             let of = (asked.operate, asked.query.has_function());
             let records = Py::new(py, Recordset::new(core, records, asked.names.clone(), of, filter))?;
             made(py, records, asked, policy)
@@ -140,16 +140,16 @@ pub(crate) fn first<P, F>(
     planned: P,
     partition_filter: &Bound<'_, PartitionFilter>,
     made: F,
-) -> PyResult<impl Twin + use<P, F>>
+) -> PyResult<impl Executable + use<P, F>>
 where
-    P: Future<Output = aerolane::Result<(Asked, Arc<CoreQuery>)>> + Send + 'static,
+    P: Future<Output = aerolane::Result<(QuerySpec, Arc<CoreQuery>)>> + Send + 'static,
     F: FnOnce(Python<'_>, Option<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     let cursor = partition_filter.get().cursor(py)?;
     let raw = RawClient::clone(&core.raw);
     Ok(Control {
         future: async move {
-            let (Asked { query, operate, names }, policy) = planned.await?;
+            let (QuerySpec { query, operate, names }, policy) = planned.await?;
             let function = query.has_function();
             let stream = Stream::new(raw.query(Arc::unwrap_or_clone(policy), query, cursor)?, names, function);
             let taken = loop {
@@ -180,7 +180,7 @@ pub(crate) fn operate(
     statement: &Bound<'_, Statement>,
     operations: &Bound<'_, PyAny>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let ((what, ops), writes) = shape::operations(operations)?;
     if what != 0 || !writes {
         let text = "the operations of query_operate only write; a query carries out those that read";
@@ -198,9 +198,9 @@ pub(crate) fn execute_udf(
     function_name: &str,
     args: Option<&Bound<'_, PyAny>>,
     policy: Option<&Bound<'_, WritePolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let function = statement::function(py, package_name, function_name, args)?;
-    let query = function.add(statement.get().background(), Runs::Background);
+    let query = function.add(statement.get().background(), FunctionMode::Background);
     background(py, core, query, WritePolicy::in_force(policy))
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn background(
     core: &Arc<ClientCore>,
     query: RawQuery,
     policy: Arc<CoreWrite>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     txn::refuse(py, &policy.base_policy, "a background query")?;
     let future = core.raw.query_background(policy, query);
     let core = Arc::clone(core);

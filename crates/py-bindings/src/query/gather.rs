@@ -8,7 +8,7 @@ use super::stream::{Stream, Taken};
 use crate::columns::{Builder, Chunk, Inference, Schema, Wanted};
 
 /// The columns of a stream, as soon as they are known.
-pub(super) type Settled = Arc<OnceLock<Arc<Schema>>>;
+pub(super) type SharedSchema = Arc<OnceLock<Arc<Schema>>>;
 
 /// How many records settle the types of columns, if nobody says so.
 const SAMPLE_RECORDS: u64 = 10_000;
@@ -24,7 +24,7 @@ pub(super) struct Gatherer {
     batch_rows: usize,
     /// Records that are still to be taken; `None`: all.
     left: Option<u64>,
-    schema: Settled,
+    schema: SharedSchema,
     state: State,
     /// How the query has ended.
     over: Option<Result<(), aerolane::Error>>,
@@ -35,7 +35,7 @@ enum State {
     Looking(Box<Sample>),
     Filling {
         builder: Builder,
-        kept: Kept,
+        kept: RecordBuffer,
     },
     /// Records have values that no columns can hold together.
     Unsettled(aerolane::Error),
@@ -44,14 +44,14 @@ enum State {
 struct Sample {
     wanted: Arc<Wanted>,
     seen: Inference,
-    kept: Kept,
+    kept: RecordBuffer,
     /// How many records settle the types; `None`: the default.
     records: Option<u64>,
 }
 
 /// Records that were looked at, and are not in a chunk yet.
 #[derive(Default)]
-struct Kept {
+struct RecordBuffer {
     /// Records one behind the other, each with its length before it.
     segments: VecDeque<Vec<u8>>,
     /// How far the first one was read.
@@ -60,7 +60,7 @@ struct Kept {
     bytes: usize,
 }
 
-impl Kept {
+impl RecordBuffer {
     fn push(&mut self, message: &[u8]) {
         if self.segments.back().is_none_or(|segment| segment.len() + message.len() > SEGMENT) {
             self.segments.push_back(Vec::with_capacity(SEGMENT.max(message.len() + size_of::<usize>())));
@@ -100,23 +100,23 @@ impl Gatherer {
         sample: Option<u64>,
         left: Option<u64>,
     ) -> Self {
-        let schema = Settled::default();
+        let schema = SharedSchema::default();
         let state = match wanted.known() {
             Some(known) => {
                 let known = schema.get_or_init(|| Arc::new(known));
-                State::Filling { builder: Builder::new(Arc::clone(known), batch_rows), kept: Kept::default() }
+                State::Filling { builder: Builder::new(Arc::clone(known), batch_rows), kept: RecordBuffer::default() }
             }
             None => State::Looking(Box::new(Sample {
                 wanted,
                 seen: Inference::default(),
-                kept: Kept::default(),
+                kept: RecordBuffer::default(),
                 records: sample,
             })),
         };
         Self { stream, batch_rows, left, schema, state, over: None }
     }
 
-    pub(super) fn schema(&self) -> Settled {
+    pub(super) fn schema(&self) -> SharedSchema {
         Arc::clone(&self.schema)
     }
 
@@ -187,7 +187,7 @@ impl Gatherer {
                 }
                 Some(Err(unfit)) => {
                     *over = Some(Err(unfit.into()));
-                    *kept = Kept::default();
+                    *kept = RecordBuffer::default();
                 }
                 None => {}
             }

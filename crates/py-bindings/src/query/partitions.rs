@@ -30,20 +30,20 @@ pub(crate) struct PartitionFilter(Mutex<State>);
 struct State {
     /// The digest that it began behind.
     digest: Option<Digest>,
-    place: Place,
+    position: Position,
 }
 
-enum Place {
-    Here(Cursor),
+enum Position {
+    At(Cursor),
     /// As far as this query has been read.
-    There(Arc<Stream>),
+    Reading(Arc<Stream>),
     /// At the beginning of these partitions (the first, and how many), or behind the digest. Not checked yet.
     Begin(usize, usize),
 }
 
 impl PartitionFilter {
     fn of(digest: Option<Digest>, cursor: Cursor) -> Self {
-        Self(Mutex::new(State { digest, place: Place::Here(cursor) }))
+        Self(Mutex::new(State { digest, position: Position::At(cursor) }))
     }
 
     /// The filter of a query that begins where this one stands, and where that is.
@@ -59,15 +59,15 @@ impl PartitionFilter {
     /// # Errors
     /// The partitions that were set do not exist, or do not go with the digest.
     pub(crate) fn cursor(&self, py: Python<'_>) -> PyResult<Cursor> {
-        let (place, digest) = {
+        let (position, digest) = {
             let state = self.0.lock();
-            match &state.place {
-                Place::Here(cursor) => return Ok(cursor.clone()),
-                Place::There(stream) => (Ok(Arc::clone(stream)), None),
-                Place::Begin(begin, count) => (Err((*begin, *count)), state.digest),
+            match &state.position {
+                Position::At(cursor) => return Ok(cursor.clone()),
+                Position::Reading(stream) => (Ok(Arc::clone(stream)), None),
+                Position::Begin(begin, count) => (Err((*begin, *count)), state.digest),
             }
         };
-        let (begin, count) = match place {
+        let (begin, count) = match position {
             Ok(stream) => return Ok(stream.cursor()),
             Err(range) => range,
         };
@@ -84,31 +84,31 @@ impl PartitionFilter {
 
     /// The first partition, and how many.
     pub(crate) fn extent(&self) -> (usize, usize) {
-        let stream = match &self.0.lock().place {
-            Place::Here(cursor) => return (cursor.begin().into(), cursor.places().len()),
-            Place::Begin(begin, count) => return (*begin, *count),
-            Place::There(stream) => Arc::clone(stream),
+        let stream = match &self.0.lock().position {
+            Position::At(cursor) => return (cursor.begin().into(), cursor.places().len()),
+            Position::Begin(begin, count) => return (*begin, *count),
+            Position::Reading(stream) => Arc::clone(stream),
         };
         let cursor = stream.cursor();
         (cursor.begin().into(), cursor.places().len())
     }
 
     /// Sets where it stands. What that was before is given back, to be dropped without the lock.
-    fn put(&self, place: Place) -> Place {
-        std::mem::replace(&mut self.0.lock().place, place)
+    fn put(&self, position: Position) -> Position {
+        std::mem::replace(&mut self.0.lock().position, position)
     }
 
     /// From now on it stands where the query stands.
     pub(crate) fn follow(&self, stream: &Arc<Stream>) {
-        drop(self.put(Place::There(Arc::clone(stream))));
+        drop(self.put(Position::Reading(Arc::clone(stream))));
     }
 
     /// The query is over, or nobody reads it any more.
     pub(crate) fn settle(&self, stream: &Arc<Stream>) {
         let mut state = self.0.lock();
-        let before = match &state.place {
-            Place::There(mine) if Arc::ptr_eq(mine, stream) => {
-                std::mem::replace(&mut state.place, Place::Here(stream.cursor()))
+        let before = match &state.position {
+            Position::Reading(mine) if Arc::ptr_eq(mine, stream) => {
+                std::mem::replace(&mut state.position, Position::At(stream.cursor()))
             }
             _ => return,
         };
@@ -182,7 +182,7 @@ impl PartitionFilter {
     #[setter]
     fn set_begin(&self, begin: usize) {
         let (_, count) = self.extent();
-        drop(self.put(Place::Begin(begin, count)));
+        drop(self.put(Position::Begin(begin, count)));
     }
 
     /// The number of partitions. Setting it moves the filter back to the beginning of its partitions.
@@ -194,7 +194,7 @@ impl PartitionFilter {
     #[setter]
     fn set_count(&self, count: usize) {
         let (begin, _) = self.extent();
-        drop(self.put(Place::Begin(begin, count)));
+        drop(self.put(Position::Begin(begin, count)));
     }
 
     /// The digest of the key of `by_key`, as 40 hex digits, else `None`. Setting it moves the filter to just after this
@@ -210,7 +210,7 @@ impl PartitionFilter {
         let digest = digest.map(|text| digest_of(py, text)).transpose()?;
         let (begin, count) = self.extent();
         let mut state = self.0.lock();
-        let before = std::mem::replace(&mut *state, State { digest, place: Place::Begin(begin, count) });
+        let before = std::mem::replace(&mut *state, State { digest, position: Position::Begin(begin, count) });
         drop(state);
         drop(before);
         Ok(())
@@ -223,15 +223,18 @@ impl PartitionFilter {
     fn partitions(&self, py: Python<'_>) -> PyResult<Vec<PartitionStatus>> {
         let cursor = self.cursor(py)?;
         let ids = cursor.begin()..;
-        Ok(ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: Mutex::new(*place) }).collect())
+        Ok(ids
+            .zip(cursor.places())
+            .map(|(id, position)| PartitionStatus { id, position: Mutex::new(*position) })
+            .collect())
     }
 
     #[setter]
     fn set_partitions(&self, py: Python<'_>, partitions: Option<Vec<PyRef<'_, PartitionStatus>>>) -> PyResult<()> {
-        let place = match partitions {
+        let position = match partitions {
             None => {
                 let (begin, count) = self.extent();
-                Place::Begin(begin, count)
+                Position::Begin(begin, count)
             }
             Some(partitions) => {
                 let begin = partitions.first().map_or(0, |first| usize::from(first.id));
@@ -239,11 +242,11 @@ impl PartitionFilter {
                     let text = "the partitions of a filter follow each other by their ids";
                     return Err(errors::invalid_argument(py, text));
                 }
-                let places = partitions.iter().map(|partition| partition.place()).collect();
-                Place::Here(Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?)
+                let places = partitions.iter().map(|partition| partition.position()).collect();
+                Position::At(Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?)
             }
         };
-        drop(self.put(place));
+        drop(self.put(position));
         Ok(())
     }
 
@@ -254,7 +257,7 @@ impl PartitionFilter {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let (begin, count) = self.extent();
-        let done = self.cursor(py).map_or(0, |cursor| cursor.places().iter().filter(|place| !place.open).count());
+        let done = self.cursor(py).map_or(0, |cursor| cursor.places().iter().filter(|position| !position.open).count());
         format!("<PartitionFilter of {count} partitions from {begin} on, {done} done>")
     }
 
@@ -284,10 +287,10 @@ impl PartitionFilter {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let cursor = self.cursor(py)?;
         let mut states = Vec::with_capacity(cursor.places().len() * STATE);
-        for place in cursor.places() {
-            states.push(u8::from(!place.open) | u8::from(place.last.is_some()) << 1);
-            states.extend_from_slice(&place.last.unwrap_or_default());
-            states.extend_from_slice(&place.index_value.to_le_bytes());
+        for position in cursor.places() {
+            states.push(u8::from(!position.open) | u8::from(position.last.is_some()) << 1);
+            states.extend_from_slice(&position.last.unwrap_or_default());
+            states.extend_from_slice(&position.index_value.to_le_bytes());
         }
         let digest = self.0.lock().digest.map(|digest| PyBytes::new(py, &digest));
         let args = ("_restore", cursor.begin(), PyBytes::new(py, &states), digest);
@@ -304,19 +307,19 @@ const STATE: usize = 1 + DIGEST_SIZE + 8;
 #[pyclass(frozen, module = "aerolane.native", eq)]
 pub(crate) struct PartitionStatus {
     id: u16,
-    place: Mutex<PartitionPlace>,
+    position: Mutex<PartitionPlace>,
 }
 
 impl PartitionStatus {
-    fn place(&self) -> PartitionPlace {
-        *self.place.lock()
+    fn position(&self) -> PartitionPlace {
+        *self.position.lock()
     }
 }
 
 impl PartialEq for PartitionStatus {
     fn eq(&self, other: &Self) -> bool {
         // One lock at a time: it may be the same.
-        let (mine, others) = (self.place(), other.place());
+        let (mine, others) = (self.position(), other.position());
         self.id == other.id && mine == others
     }
 }
@@ -326,7 +329,7 @@ impl PartitionStatus {
     #[new]
     fn new(py: Python<'_>, id: usize) -> PyResult<Self> {
         let cursor = Cursor::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
-        Ok(Self { id: cursor.begin(), place: Mutex::new(cursor.places()[0]) })
+        Ok(Self { id: cursor.begin(), position: Mutex::new(cursor.places()[0]) })
     }
 
     /// The partition, 0 to 4095.
@@ -338,19 +341,19 @@ impl PartitionStatus {
     /// Whether the partition may have more records.
     #[getter]
     fn retry(&self) -> bool {
-        self.place().open
+        self.position().open
     }
 
     #[setter]
     fn set_retry(&self, retry: bool) {
-        self.place.lock().open = retry;
+        self.position.lock().open = retry;
     }
 
     /// The digest of the last record that was read, as 40 hex digits; `None` if none was. Setting it raises
     /// `InvalidArgumentError` (a `ValueError`) if the value is not a digest or belongs to another partition.
     #[getter]
     fn digest(&self) -> Option<String> {
-        self.place().last.as_ref().map(hex)
+        self.position().last.as_ref().map(hex)
     }
 
     #[setter]
@@ -360,19 +363,19 @@ impl PartitionStatus {
             let text = format!("the digest is one of partition {other}, not of {}", self.id);
             return Err(errors::invalid_argument(py, text));
         }
-        self.place.lock().last = digest;
+        self.position.lock().last = digest;
         Ok(())
     }
 
     /// The position of that record in the secondary index; `None` if there is no such record or no index.
     #[getter]
     fn bval(&self) -> Option<u64> {
-        Some(self.place().index_value).filter(|bval| *bval != 0)
+        Some(self.position().index_value).filter(|bval| *bval != 0)
     }
 
     #[setter]
     fn set_bval(&self, bval: Option<u64>) {
-        self.place.lock().index_value = bval.unwrap_or(0);
+        self.position.lock().index_value = bval.unwrap_or(0);
     }
 
     /// The property of this name: `"id"`, `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.

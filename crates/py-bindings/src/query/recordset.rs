@@ -11,9 +11,9 @@ use super::arrow::ArrowStream;
 use super::gather::Gatherer;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
-use super::to_arrow::{Asked, to_arrow};
+use super::to_arrow::{ArrowArguments, to_arrow};
 use crate::columns::{Layout, NumpyRecords, Table, Wanted};
-use crate::command::{Control, Twin, block_on};
+use crate::command::{Control, Executable, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
 use crate::instance::instance;
@@ -49,14 +49,13 @@ pub(super) fn malformed(error: WireError) -> aerolane::Error {
     aerolane::Error::bad_response(format!("a record is malformed: {error}"))
 }
 
-/// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the stream has it
-/// back.
-struct OnTheWay {
+/// A record that was taken for a task. If the task does not get it (it was cancelled), the stream takes it back.
+struct RecordInTransit {
     stream: Arc<Stream>,
     taken: Option<(u64, Taken)>,
 }
 
-impl Drop for OnTheWay {
+impl Drop for RecordInTransit {
     fn drop(&mut self) {
         if let Some((number, taken)) = self.taken.take() {
             self.stream.give_back(number, taken);
@@ -126,12 +125,12 @@ impl Recordset {
             loop {
                 match stream.take() {
                     (_, Taken::Nothing) => stream.ready().await,
-                    taken => return Ok(OnTheWay { stream: Arc::clone(&stream), taken: Some(taken) }),
+                    taken => return Ok(RecordInTransit { stream: Arc::clone(&stream), taken: Some(taken) }),
                 }
             }
         };
         let slf = slf.clone().unbind();
-        host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
+        host::spawn(py, &this.core, next, move |py, mut arrived: RecordInTransit| {
             let taken = arrived.taken.take().map_or(Taken::End, |(_, taken)| taken);
             let record = slf.get().convert(py, taken)?;
             made(py, record)
@@ -194,7 +193,7 @@ impl Recordset {
     }
 
     /// All records that are left, as arrays.
-    fn numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<impl Twin + use<>> {
+    fn numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<impl Executable + use<>> {
         let (layout, dtype) = Layout::of(dtype)?;
         let (stream, dtype) = (Arc::clone(&slf.get().stream), dtype.unbind());
         // Dropped before all has come, it would end the query.
@@ -225,10 +224,14 @@ impl Recordset {
     }
 
     /// The records that have not been taken, as Arrow columns. `left`: how many of them; `None`: all.
-    pub(crate) fn arrow(slf: &Bound<'_, Self>, asked: &Asked<'_, '_>, left: Option<u64>) -> PyResult<ArrowStream> {
+    pub(crate) fn arrow(
+        slf: &Bound<'_, Self>,
+        asked: &ArrowArguments<'_, '_>,
+        left: Option<u64>,
+    ) -> PyResult<ArrowStream> {
         let py = slf.py();
         slf.get().core.check(py)?;
-        let Asked { schema, batch_rows, sample, ref options } = *asked;
+        let ArrowArguments { schema, batch_rows, sample, ref options } = *asked;
         let wanted = Wanted::of(py, schema, options)?;
         let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
             let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");

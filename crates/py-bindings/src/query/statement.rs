@@ -24,11 +24,11 @@ use crate::{errors, value};
 pub(crate) struct Statement {
     namespace: String,
     bins: Reads,
-    changing: Mutex<Changing>,
+    changing: Mutex<StatementState>,
 }
 
 #[derive(Default)]
-struct Changing {
+struct StatementState {
     set_name: String,
     filter: Option<Filter>,
     /// What the operations read, the operations, and whether one of them writes.
@@ -58,7 +58,7 @@ pub(crate) fn check_namespace(py: Python<'_>, namespace: &str) -> PyResult<()> {
 
 /// What a query does, and how its records are read.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct QuerySpec {
     pub(crate) query: RawQuery,
     /// Its records are results of operations.
     pub(crate) operate: bool,
@@ -75,9 +75,9 @@ pub(crate) struct Function {
     pub(crate) arguments: Vec<u8>,
 }
 
-/// How the servers treat a function.
+/// How the servers run a function.
 #[derive(Clone, Copy)]
-pub(crate) enum Runs {
+pub(crate) enum FunctionMode {
     /// Over all that a node finds; results come back.
     Stream = 1,
     /// On each record, in the background.
@@ -85,7 +85,7 @@ pub(crate) enum Runs {
 }
 
 impl Function {
-    pub(crate) fn add(&self, query: RawQuery, runs: Runs) -> RawQuery {
+    pub(crate) fn add(&self, query: RawQuery, runs: FunctionMode) -> RawQuery {
         query
             .field(field::UDF_OPERATION, &[runs as u8])
             .field(field::UDF_PACKAGE, self.package.as_bytes())
@@ -96,13 +96,13 @@ impl Function {
 
 impl Statement {
     /// The query for records.
-    pub(crate) fn reads(&self, py: Python<'_>) -> PyResult<Asked> {
+    pub(crate) fn reads(&self, py: Python<'_>) -> PyResult<QuerySpec> {
         let state = self.changing.lock();
         self.asks(py, &state, Self::selects(&self.namespace, &state))
     }
 
     /// The query for the records that a plan finds.
-    pub(crate) fn reads_by(&self, py: Python<'_>, plan: &aerolane::QueryPlan) -> PyResult<Asked> {
+    pub(crate) fn reads_by(&self, py: Python<'_>, plan: &aerolane::QueryPlan) -> PyResult<QuerySpec> {
         let state = self.changing.lock();
         let (of_plan, mine) =
             ((plan.namespace(), plan.set_name().unwrap_or_default()), (&*self.namespace, &*state.set_name));
@@ -118,7 +118,7 @@ impl Statement {
     }
 
     /// What `query` selects, with what is to come of it.
-    fn asks(&self, py: Python<'_>, state: &Changing, query: RawQuery) -> PyResult<Asked> {
+    fn asks(&self, py: Python<'_>, state: &StatementState, query: RawQuery) -> PyResult<QuerySpec> {
         let (operate, (what, ops)) = match &state.operations {
             Some((reads, false)) => (true, reads.clone()),
             Some((_, true)) => {
@@ -132,9 +132,9 @@ impl Statement {
             query = query.without_bins();
         }
         if let Some(function) = &state.aggregate {
-            query = function.add(query, Runs::Stream);
+            query = function.add(query, FunctionMode::Stream);
         }
-        Ok(Asked { query, operate, names: (self.namespace.clone(), state.set_name.clone()) })
+        Ok(QuerySpec { query, operate, names: (self.namespace.clone(), state.set_name.clone()) })
     }
 
     /// The query for work in the background, without operations or function.
@@ -143,7 +143,7 @@ impl Statement {
     }
 
     /// Which records.
-    fn selects(namespace: &str, state: &Changing) -> RawQuery {
+    fn selects(namespace: &str, state: &StatementState) -> RawQuery {
         let mut query = RawQuery::new(namespace);
         if !state.set_name.is_empty() {
             query = query.field(field::SET, state.set_name.as_bytes());
@@ -194,7 +194,7 @@ impl Statement {
         Ok(Self {
             namespace: namespace.to_owned(),
             bins: shape::bins_to_read(bins)?,
-            changing: Mutex::new(Changing { set_name: set_name.to_owned(), ..Changing::default() }),
+            changing: Mutex::new(StatementState { set_name: set_name.to_owned(), ..StatementState::default() }),
         })
     }
 

@@ -9,7 +9,7 @@ use aerospike_core::task::Status;
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::enums::Named;
@@ -90,7 +90,7 @@ async fn has_module(client: &RawClient, name: &str) -> aerolane::Result<Status> 
     Ok(Status::Complete)
 }
 
-fn status(_py: Python<'_>, core: &Arc<ClientCore>, asks: &Asks) -> PyResult<impl Twin + use<>> {
+fn status(_py: Python<'_>, core: &Arc<ClientCore>, asks: &Asks) -> PyResult<impl Executable + use<>> {
     let (client, asks) = (RawClient::clone(&core.raw), asks.clone());
     Ok(Control {
         future: async move { asks.status(&client).await },
@@ -104,7 +104,7 @@ fn wait(
     asks: &Asks,
     sleep_time: f64,
     timeout: Option<f64>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let seconds = |what: &str, value: f64| {
         if value.is_nan() || value < 0.0 {
             return Err(errors::invalid_argument(py, format!("{what} is {value}, it must be 0 or more seconds")));

@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 
 use crate::columns::Options;
 
-/// What `to_arrow` is called with.
-pub(crate) struct Asked<'a, 'py> {
+/// The arguments of `to_arrow`.
+pub(crate) struct ArrowArguments<'a, 'py> {
     pub(crate) schema: Option<&'a Bound<'py, PyAny>>,
     pub(crate) batch_rows: i64,
     /// From how many records types are determined; `None`: the default.
@@ -47,7 +47,7 @@ macro_rules! to_arrow {
                     mixed,
                 };
                 let $asked =
-                    $crate::query::to_arrow::Asked { schema, batch_rows, sample: infer_schema_length, options };
+                    $crate::query::to_arrow::ArrowArguments { schema, batch_rows, sample: infer_schema_length, options };
                 $stream
             }
         }

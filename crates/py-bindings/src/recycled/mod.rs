@@ -26,18 +26,18 @@ pub(crate) unsafe fn object<L, const KNOWN: bool>(of: *mut pyo3::ffi::PyTypeObje
     unsafe { if KNOWN { pyo3::ffi::PyObject_GC_New(of) } else { pyo3::ffi::PyObject_New(of) } }
 }
 
-/// What a thread keeps.
-struct Kept {
+/// The memory that a thread keeps.
+struct ThreadCache {
     block: Option<Block>,
     #[cfg(Py_GIL_DISABLED)]
-    piles: objects::Piles,
+    lists: objects::FreeLists,
 }
 
-impl Kept {
+impl ThreadCache {
     const EMPTY: Self = Self {
         block: None,
         #[cfg(Py_GIL_DISABLED)]
-        piles: objects::Piles::EMPTY,
+        lists: objects::FreeLists::EMPTY,
     };
 }
 
@@ -56,7 +56,7 @@ impl Drop for Block {
 
 thread_local! {
     // All in one place, and boxed: there is little room for what modules that are loaded later have for each thread.
-    static KEPT: UnsafeCell<Option<Box<Kept>>> = const { UnsafeCell::new(None) };
+    static KEPT: UnsafeCell<Option<Box<ThreadCache>>> = const { UnsafeCell::new(None) };
 }
 
 /// Works with what this thread keeps; `None`: the thread is ending. Not a `Cell` that is emptied and filled again: a write through
@@ -65,11 +65,11 @@ thread_local! {
 /// # Safety
 /// `work` does not come here again: it runs no code of Python, allocates nothing and frees nothing.
 #[inline]
-unsafe fn with_kept<R>(work: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+unsafe fn with_kept<R>(work: impl FnOnce(&mut ThreadCache) -> R) -> Option<R> {
     let worked = KEPT.try_with(|place| {
         // SAFETY: no other thread comes here, and `work` does not, as the caller says.
         let kept = unsafe { &mut *place.get() };
-        work(kept.get_or_insert_with(|| Box::new(Kept::EMPTY)))
+        work(kept.get_or_insert_with(|| Box::new(ThreadCache::EMPTY)))
     });
     worked.ok()
 }

@@ -41,14 +41,14 @@ const KINDS: usize = 2 * STEPS;
 /// How much of one size is kept for a thread.
 const MOST: usize = 64;
 
-/// Freed memory of one kind. Its first word leads to the next one, as in the lists of freed memory of Python and its allocator.
+/// Freed memory of one kind, as a linked list. Its first word leads to the next one, as in the lists of freed memory of Python and its allocator.
 #[derive(Clone, Copy)]
-struct Pile {
+struct FreeList {
     top: *mut c_void,
     count: usize,
 }
 
-impl Pile {
+impl FreeList {
     const EMPTY: Self = Self { top: ptr::null_mut(), count: 0 };
 
     /// # Safety
@@ -81,35 +81,35 @@ unsafe fn link<'a>(block: *mut c_void) -> &'a AtomicPtr<c_void> {
 }
 
 /// Freed memory by kind.
-pub(super) struct Piles([Pile; KINDS]);
+pub(super) struct FreeLists([FreeList; KINDS]);
 
-impl Piles {
-    pub(super) const EMPTY: Self = Self([Pile::EMPTY; KINDS]);
+impl FreeLists {
+    pub(super) const EMPTY: Self = Self([FreeList::EMPTY; KINDS]);
 
     fn pop(&mut self) -> Option<(usize, *mut c_void)> {
-        self.0.iter_mut().enumerate().find_map(|(kind, pile)| Some((kind, pile.pop()?)))
+        self.0.iter_mut().enumerate().find_map(|(kind, list)| Some((kind, list.pop()?)))
     }
 }
 
-/// What a thread has left that has ended: it cannot give it back, as it is not Python's any more.
-struct Left {
-    piles: [Pile; KINDS],
-    next: *mut Left,
+/// The lists of a thread that has ended: it cannot free them, as it is not attached to Python any more.
+struct EndedThread {
+    lists: [FreeList; KINDS],
+    next: *mut EndedThread,
 }
 
 /// What all threads have left. Who takes from it takes all, so that it needs no lock: a process that is forked while another
 /// thread ends would never get that again.
-static LEFT: AtomicPtr<Left> = AtomicPtr::new(ptr::null_mut());
+static LEFT: AtomicPtr<EndedThread> = AtomicPtr::new(ptr::null_mut());
 
 // SAFETY: memory may be used by any thread.
-unsafe impl Send for Piles {}
+unsafe impl Send for FreeLists {}
 
-impl Drop for Piles {
+impl Drop for FreeLists {
     fn drop(&mut self) {
-        if self.0.iter().all(|pile| pile.top.is_null()) {
+        if self.0.iter().all(|list| list.top.is_null()) {
             return;
         }
-        let left = Box::into_raw(Box::new(Left { piles: self.0, next: ptr::null_mut() }));
+        let left = Box::into_raw(Box::new(EndedThread { lists: self.0, next: ptr::null_mut() }));
         let mut first = LEFT.load(Ordering::Relaxed);
         loop {
             // SAFETY: nobody else knows of it yet.
@@ -135,8 +135,8 @@ unsafe fn take_left(wanted: usize) -> Option<*mut c_void> {
         // SAFETY: made by `Box::into_raw`, and taken out by this thread alone.
         let left = unsafe { Box::from_raw(next) };
         next = left.next;
-        let mut piles = Piles(left.piles);
-        while let Some((kind, block)) = piles.pop() {
+        let mut lists = FreeLists(left.lists);
+        while let Some((kind, block)) = lists.pop() {
             if kind == wanted && found.is_none() {
                 found = Some(block);
             } else {
@@ -154,10 +154,10 @@ unsafe fn keep_or_free(kind: usize, block: *mut c_void) {
     // SAFETY: a pointer is moved; the memory is as the caller says.
     let kept = unsafe {
         with_kept(|kept| {
-            let pile = &mut kept.piles.0[kind];
-            let room = pile.count < MOST;
+            let list = &mut kept.lists.0[kind];
+            let room = list.count < MOST;
             if room {
-                pile.push(block);
+                list.push(block);
             }
             room
         })
@@ -186,7 +186,7 @@ pub(crate) unsafe fn object<L, const KNOWN: bool>(of: *mut ffi::PyTypeObject) ->
     let kind = const { kind_of(size_of::<L>(), KNOWN) };
     // SAFETY: a pointer is moved; memory of this kind, and nobody's.
     unsafe {
-        match with_kept(|kept| kept.piles.0[kind].pop()) {
+        match with_kept(|kept| kept.lists.0[kind].pop()) {
             Some(Some(block)) => ffi::PyObject_Init(block.cast(), of),
             _ => another(of, kind),
         }

@@ -1,4 +1,4 @@
-//! `Client("host:port")` and `SyncClient("host:port")`: the front doors of the SDK's first versions.
+//! `Client("host:port")` and `SyncClient("host:port")`: the clients of the SDK's first versions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::ael::IndexesMonitor;
-use crate::behavior::{Behavior, Given};
+use crate::behavior::{Behavior, BehaviorArgument};
 use crate::builder::context::Context;
 use crate::builder::surface::{QueryBuilder, SyncQueryBuilder};
 use crate::client::thread::in_thread;
@@ -200,7 +200,12 @@ impl LazyClient {
     }
 
     /// What a session is that a client opens; `None`: one that nobody sees.
-    fn context(&self, py: Python<'_>, client: Option<Py<PyAny>>, behavior: Option<Given>) -> PyResult<Arc<Context>> {
+    fn context(
+        &self,
+        py: Python<'_>,
+        client: Option<Py<PyAny>>,
+        behavior: Option<BehaviorArgument>,
+    ) -> PyResult<Arc<Context>> {
         let core = self.core(py)?;
         core.check_open(py)?;
         Context::new(py, &core, client, behavior.map(|given| given.0))
@@ -289,7 +294,10 @@ impl Client {
 
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
-    fn transaction_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<TransactionalSession>> {
+    fn transaction_session(
+        slf: &Bound<'_, Self>,
+        behavior: Option<BehaviorArgument>,
+    ) -> PyResult<Py<TransactionalSession>> {
         Self::transaction(slf, behavior)
     }
 
@@ -366,7 +374,7 @@ impl SyncClient {
     #[pyo3(signature = (behavior=None))]
     fn create_transactional_session(
         slf: &Bound<'_, Self>,
-        behavior: Option<Given>,
+        behavior: Option<BehaviorArgument>,
     ) -> PyResult<Py<SyncTransactionalSession>> {
         Self::transaction(slf, behavior)
     }
@@ -413,7 +421,7 @@ macro_rules! client_methods {
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<$session> {
+            fn create_session(slf: &Bound<'_, Self>, behavior: Option<BehaviorArgument>) -> PyResult<$session> {
                 let client = slf.clone().into_any().unbind();
                 slf.get().$lazy.context(slf.py(), Some(client), behavior).map(Common::of).map($session)
             }
@@ -466,7 +474,7 @@ macro_rules! client_methods {
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
             #[pyo3(signature = (behavior=None))]
-            fn transaction(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
+            fn transaction(slf: &Bound<'_, Self>, behavior: Option<BehaviorArgument>) -> PyResult<Py<$transactional>> {
                 let client = slf.clone().into_any().unbind();
                 $transactional::of(slf.py(), &*slf.get().$lazy.context(slf.py(), Some(client), behavior)?)
             }

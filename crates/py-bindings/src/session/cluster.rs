@@ -9,11 +9,11 @@ use super::admin::modules;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
-use crate::behavior::Given;
+use crate::behavior::BehaviorArgument;
 use crate::builder::context::Context;
 use crate::builder::surface::Surface;
 use crate::client::{self, NodeRef, Version, node_class};
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::core::ClientCore;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 use crate::system::Dataclass;
@@ -67,7 +67,7 @@ macro_rules! cluster_class {
             }
 
             /// What a session is that this cluster opens.
-            fn context(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Arc<Context>> {
+            fn context(slf: &Bound<'_, Self>, behavior: Option<BehaviorArgument>) -> PyResult<Arc<Context>> {
                 let (py, core) = (slf.py(), &slf.get().core);
                 core.check_open(py)?;
                 Context::new(py, core, Some(slf.clone().into_any().unbind()), behavior.map(|given| given.0))
@@ -78,14 +78,14 @@ macro_rules! cluster_class {
         impl $class {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<$session> {
+            fn create_session(slf: &Bound<'_, Self>, behavior: Option<BehaviorArgument>) -> PyResult<$session> {
                 Self::context(slf, behavior).map(Common::of).map($session)
             }
 
             /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
             /// context manager, which commits at its end.
             #[pyo3(signature = (behavior=None))]
-            fn transaction(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
+            fn transaction(slf: &Bound<'_, Self>, behavior: Option<BehaviorArgument>) -> PyResult<Py<$transactional>> {
                 $transactional::of(slf.py(), &*Self::context(slf, behavior)?)
             }
 
@@ -93,7 +93,7 @@ macro_rules! cluster_class {
             #[pyo3(signature = (behavior=None))]
             fn create_transactional_session(
                 slf: &Bound<'_, Self>,
-                behavior: Option<Given>,
+                behavior: Option<BehaviorArgument>,
             ) -> PyResult<Py<$transactional>> {
                 Self::transaction(slf, behavior)
             }

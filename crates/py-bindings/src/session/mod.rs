@@ -1,4 +1,4 @@
-//! The session's front door: clusters and clients, sessions, data sets.
+//! The public classes of sessions: clusters and clients, sessions, data sets.
 //!
 //! What exists in two kinds, for asyncio and for code without async, is two classes of one Python name, in `aerolane`
 //! and in `aerolane.sync`.
@@ -37,5 +37,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SyncCluster", py.get_type::<cluster::SyncCluster>())?;
     module.add("SyncNode", py.get_type::<cluster::SyncClusterNode>())?;
     module.add("SyncSession", py.get_type::<session::SyncSession>())?;
-    session::doors(py)
+    session::install_fast_calls(py)
 }

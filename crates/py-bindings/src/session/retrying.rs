@@ -150,8 +150,8 @@ enum Step {
     Pause,
 }
 
-/// How far a coroutine is.
-struct Course {
+/// The state of a coroutine between its steps.
+struct CoroutineState {
     operation: Py<PyAny>,
     plan: Plan,
     attempt: u32,
@@ -196,7 +196,7 @@ enum Output<'py> {
 pub(super) struct TransactionRun {
     context: Arc<Context>,
     /// Taken out while it runs. Its lock is never held while Python code can run.
-    course: Mutex<Option<Course>>,
+    state: Mutex<Option<CoroutineState>>,
 }
 
 impl TransactionRun {
@@ -224,19 +224,19 @@ impl TransactionRun {
         check_callable(operation)?;
         context.core.check_open(operation.py())?;
         let operation = operation.clone().unbind();
-        let course = Course { operation, plan, attempt: 1, step: Step::Begin, awaited: None, session };
-        Ok(Self { context: Arc::clone(context), course: Mutex::new(Some(course)) })
+        let state = CoroutineState { operation, plan, attempt: 1, step: Step::Begin, awaited: None, session };
+        Ok(Self { context: Arc::clone(context), state: Mutex::new(Some(state)) })
     }
 
     fn resume<'py>(&self, py: Python<'py>, input: Input<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let taken = self.course.lock().take();
-        let Some(mut course) = taken else {
+        let taken = self.state.lock().take();
+        let Some(mut state) = taken else {
             let text = "do_in_transaction() is over, or awaited by another task";
             return Err(PyRuntimeError::new_err(text));
         };
-        match course.resume(py, &self.context, input)? {
+        match state.resume(py, &self.context, input)? {
             Output::Yielded(value) => {
-                *self.course.lock() = Some(course);
+                *self.state.lock() = Some(state);
                 Ok(value)
             }
             Output::Returned(value) => Err(PyStopIteration::new_err((value.unbind(),))),
@@ -244,7 +244,7 @@ impl TransactionRun {
     }
 }
 
-impl Course {
+impl CoroutineState {
     fn resume<'py>(&mut self, py: Python<'py>, context: &Arc<Context>, mut input: Input<'py>) -> PyResult<Output<'py>> {
         loop {
             if matches!(self.step, Step::Begin) {
@@ -427,9 +427,9 @@ impl TransactionRun {
 
     /// Ends it: what waits is closed, and an open transaction taken back.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let taken = self.course.lock().take();
-        let Some(course) = taken else { return Ok(()) };
-        if let Some(awaited) = &course.awaited
+        let taken = self.state.lock().take();
+        let Some(state) = taken else { return Ok(()) };
+        if let Some(awaited) = &state.awaited
             && let Ok(close) = awaited.bind(py).getattr(intern!(py, "close"))
         {
             close.call0()?;
@@ -438,7 +438,7 @@ impl TransactionRun {
     }
 
     fn __repr__(&self) -> String {
-        let over = self.course.lock().is_none();
+        let over = self.state.lock().is_none();
         format!("<do_in_transaction of a session, {}>", if over { "running or over" } else { "waiting" })
     }
 }

@@ -14,7 +14,7 @@ use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
-use crate::behavior::{Behavior, Given};
+use crate::behavior::{Behavior, BehaviorArgument};
 use crate::builder::background::{BackgroundTaskSession, SyncBackgroundTaskSession};
 use crate::builder::context::Context;
 use crate::builder::surface::{
@@ -23,11 +23,11 @@ use crate::builder::surface::{
 };
 use crate::builder::verb::{Verb, verbs};
 use crate::client::control;
-use crate::command::Twin;
+use crate::command::Executable;
 use crate::command::single;
 use crate::core::ClientCore;
 use crate::dataset::DataSet;
-use crate::door::door;
+use crate::fast_call::fast_call;
 use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::instance::instance;
@@ -71,12 +71,12 @@ impl Common {
     }
 
     #[inline]
-    fn get<'a>(&self, key: &'a Bound<'_, Key>, bins: Option<&'a Bound<'_, PyAny>>) -> impl Twin {
+    fn get<'a>(&self, key: &'a Bound<'_, Key>, bins: Option<&'a Bound<'_, PyAny>>) -> impl Executable {
         single::get(self.core(), key, bins, self.0.read(key.get()))
     }
 
     #[inline]
-    fn put<'a>(&self, key: &'a Bound<'_, Key>, bins: &'a Bound<'_, PyAny>) -> impl Twin {
+    fn put<'a>(&self, key: &'a Bound<'_, Key>, bins: &'a Bound<'_, PyAny>) -> impl Executable {
         single::write(self.core(), WriteKind::Put, key, bins, self.0.write(key.get()))
     }
 
@@ -85,7 +85,7 @@ impl Common {
         py: Python<'_>,
         dataset: &Bound<'_, DataSet>,
         before_nanos: Option<i64>,
-    ) -> PyResult<impl Twin + use<>> {
+    ) -> PyResult<impl Executable + use<>> {
         let (namespace, set) = dataset.get().names();
         control::truncate(py, self.core(), namespace, set, before_nanos, None)
     }
@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// Returns another session of the same cluster with another behavior.
-    fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
+    fn session_for(&self, py: Python<'_>, behavior: BehaviorArgument) -> PyResult<Self> {
         self.0.session_for(py, behavior.0).map(Self)
     }
 
@@ -339,7 +339,7 @@ impl SyncSession {
     }
 
     /// Returns another session of the same cluster with another behavior.
-    fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
+    fn session_for(&self, py: Python<'_>, behavior: BehaviorArgument) -> PyResult<Self> {
         self.0.session_for(py, behavior.0).map(Self)
     }
 
@@ -444,11 +444,11 @@ impl SyncSession {
     }
 }
 
-/// Puts doors before verbs of a record.
+/// Installs fast calls for verbs of a record.
 macro_rules! one_key {
     ($py:expr, $session:ident, $segment:ident: $($name:ident $verb:ident),*) => {
         $(
-            door!($py, $session::$name, |slf, key| {
+            fast_call!($py, $session::$name, |slf, key| {
                 let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
                 slf.get().0.check_txn(slf.py())?;
                 Ok(Some(instance(slf.py(), || $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
@@ -457,10 +457,10 @@ macro_rules! one_key {
     };
 }
 
-/// Puts doors before what programs call most.
-pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
-    Session::doors(py)?;
-    SyncSession::doors(py)
+/// Installs fast calls for what programs call most.
+pub(super) fn install_fast_calls(py: Python<'_>) -> PyResult<()> {
+    Session::install_fast_calls(py)?;
+    SyncSession::install_fast_calls(py)
 }
 
 /// Defines how builders begin.
@@ -610,9 +610,9 @@ macro_rules! begins {
         }
 
         impl $session {
-            /// Doors before the verbs of a record.
-            fn doors(py: Python<'_>) -> PyResult<()> {
-                door!(py, $session::query, |slf, key| {
+            /// Installs fast calls for the verbs of a record.
+            fn install_fast_calls(py: Python<'_>) -> PyResult<()> {
+                fast_call!(py, $session::query, |slf, key| {
                     let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
                     slf.get().0.check_txn(slf.py())?;
                     Ok(Some(instance(slf.py(), || $query::of_key(&slf.get().0.0, key))?.into_any()))

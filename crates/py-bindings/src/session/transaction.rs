@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::retrying::{self, Plan, TransactionRun};
 use super::session::{Common, Session, SyncSession};
 use crate::builder::context::Context;
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::host;
 use crate::policy::enums::{Named, python_enum};
@@ -83,7 +83,7 @@ impl Ending {
     }
 
     /// The end, as a command whose result `made` makes. The policies of a behavior apply.
-    fn command<F>(&self, py: Python<'_>, end: End, made: F) -> impl Twin + use<F>
+    fn command<F>(&self, py: Python<'_>, end: End, made: F) -> impl Executable + use<F>
     where
         F: FnOnce(Python<'_>, Status) -> PyResult<Py<PyAny>> + Send + 'static,
     {
@@ -105,7 +105,7 @@ impl Ending {
     ///
     /// # Errors
     /// `TransactionError`: it has ended the other way. Once more the same way gives a status.
-    fn asked(&self, py: Python<'_>, end: End) -> PyResult<impl Twin + use<>> {
+    fn asked(&self, py: Python<'_>, end: End) -> PyResult<impl Executable + use<>> {
         let txn = self.txn.get().shared();
         let other = match end {
             End::Commit => core::TxnState::Aborted,
@@ -132,7 +132,7 @@ impl Ending {
 
     /// The end of a block: an exception takes the writes back, unless the transaction is over, or a commit has failed in
     /// doubt: then it cannot be aborted, and the exception is what the caller has to know.
-    fn leave(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Option<impl Twin + use<>>> {
+    fn leave(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Option<impl Executable + use<>>> {
         let failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
         let in_doubt = self.txn.get().shared().state() == core::TxnState::CommitFailed;
         let open = self.is_active(py) && !(failed && in_doubt);
@@ -242,7 +242,7 @@ macro_rules! transactional {
     };
 }
 
-fn start<T: Twin>(
+fn start<T: Executable>(
     py: Python<'_>,
     name: &'static str,
     core: &Arc<ClientCore>,
@@ -251,7 +251,7 @@ fn start<T: Twin>(
     host::at_await(py, name, || command(py)?.start(py, core))
 }
 
-fn block<T: Twin>(
+fn block<T: Executable>(
     py: Python<'_>,
     _name: &'static str,
     core: &Arc<ClientCore>,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::Txn;
 use super::enums::{AbortOutcome, CommitOutcome};
-use crate::command::{Control, Twin};
+use crate::command::{Control, Executable};
 use crate::core::ClientCore;
 use crate::policy::enums::Named;
 use crate::policy::{TxnRollPolicy, TxnVerifyPolicy};
@@ -46,7 +46,7 @@ pub(crate) fn commit(
     txn: &Bound<'_, Txn>,
     verify: Option<&Bound<'_, TxnVerifyPolicy>>,
     roll: Option<&Bound<'_, TxnRollPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (client, txn) = (client.raw.asynchronous(), txn.get().shared());
     let (verify, roll) = (TxnVerifyPolicy::in_force(verify), TxnRollPolicy::in_force(roll));
     Ok(Control {
@@ -61,7 +61,7 @@ pub(crate) fn abort(
     client: &Arc<ClientCore>,
     txn: &Bound<'_, Txn>,
     roll: Option<&Bound<'_, TxnRollPolicy>>,
-) -> PyResult<impl Twin + use<>> {
+) -> PyResult<impl Executable + use<>> {
     let (client, txn, roll) = (client.raw.asynchronous(), txn.get().shared(), TxnRollPolicy::in_force(roll));
     Ok(Control {
         future: async move { Box::pin(client.abort_with_policy(&roll, &txn)).await },

@@ -52,34 +52,34 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
     let look = look(value)?;
     let (text, hll);
     let particle = match &look {
-        Look::Nil | Look::Special(SpecialValue::Null) => Particle::Nil,
-        Look::Bool(v) => Particle::Bool(*v),
-        Look::Int(v) => Particle::Integer(*v),
-        Look::Float(v) => Particle::Float(*v),
-        Look::Str => Particle::String(utf8(value)?),
-        Look::Bytes => Particle::Blob(bytes(value)),
-        Look::GeoJson(v) => {
+        ValueKind::Nil | ValueKind::Special(SpecialValue::Null) => Particle::Nil,
+        ValueKind::Bool(v) => Particle::Bool(*v),
+        ValueKind::Int(v) => Particle::Integer(*v),
+        ValueKind::Float(v) => Particle::Float(*v),
+        ValueKind::Str => Particle::String(utf8(value)?),
+        ValueKind::Bytes => Particle::Blob(bytes(value)),
+        ValueKind::GeoJson(v) => {
             text = v.get().text(py);
             Particle::GeoJson(utf8(&text)?)
         }
-        Look::Hll(v) => {
+        ValueKind::Hll(v) => {
             hll = v.get().bytes(py);
             Particle::Hll(hll.as_bytes())
         }
-        Look::Unknown(v) => Particle::Unknown(v.get().kind(), v.get().bytes(py)),
-        Look::Buffer(view) => {
+        ValueKind::Unknown(v) => Particle::Unknown(v.get().kind(), v.get().bytes(py)),
+        ValueKind::Buffer(view) => {
             view.copy_to(py, out)?;
             return Ok(particle_type::BLOB);
         }
-        Look::List | Look::Tuple => {
+        ValueKind::List | ValueKind::Tuple => {
             pack::<false>(&mut Writer::new(out), value, 0)?;
             return Ok(particle_type::LIST);
         }
-        Look::Map | Look::SortedMap => {
+        ValueKind::Map | ValueKind::SortedMap => {
             pack::<false>(&mut Writer::new(out), value, 0)?;
             return Ok(particle_type::MAP);
         }
-        Look::Special(_) => {
+        ValueKind::Special(_) => {
             let text = "infinity and the wildcard are bounds for collection operations; they can be no value of a bin";
             return Err(Refused::value(text));
         }
@@ -120,22 +120,22 @@ fn pack_look<const SORTED: bool>(
 ) -> Result<(), Refused> {
     let py = value.py();
     match look(value)? {
-        Look::Nil | Look::Special(SpecialValue::Null) => writer.nil(),
-        Look::Bool(v) => writer.bool(v),
-        Look::Int(v) => writer.int(v),
-        Look::Float(v) => writer.float(v),
-        Look::Str => writer.str(utf8(value)?),
-        Look::Bytes => writer.blob(bytes(value)),
-        Look::Buffer(view) => pack_buffer(writer, py, &view)?,
-        Look::GeoJson(v) => writer.geojson(utf8(&v.get().text(py))?),
-        Look::Hll(v) => writer.hll(v.get().bytes(py).as_bytes()),
-        Look::Special(SpecialValue::Infinity) => writer.infinity(),
-        Look::Special(SpecialValue::Wildcard) => writer.wildcard(),
-        Look::List => pack_list::<SORTED>(writer, value, depth)?,
-        Look::Tuple => pack_tuple::<SORTED>(writer, value, depth)?,
-        Look::Map => pack_dict::<SORTED>(writer, value, depth)?,
-        Look::SortedMap => pack_sorted::<SORTED>(writer, value, order::MAP_KEY, depth)?,
-        Look::Unknown(v) => {
+        ValueKind::Nil | ValueKind::Special(SpecialValue::Null) => writer.nil(),
+        ValueKind::Bool(v) => writer.bool(v),
+        ValueKind::Int(v) => writer.int(v),
+        ValueKind::Float(v) => writer.float(v),
+        ValueKind::Str => writer.str(utf8(value)?),
+        ValueKind::Bytes => writer.blob(bytes(value)),
+        ValueKind::Buffer(view) => pack_buffer(writer, py, &view)?,
+        ValueKind::GeoJson(v) => writer.geojson(utf8(&v.get().text(py))?),
+        ValueKind::Hll(v) => writer.hll(v.get().bytes(py).as_bytes()),
+        ValueKind::Special(SpecialValue::Infinity) => writer.infinity(),
+        ValueKind::Special(SpecialValue::Wildcard) => writer.wildcard(),
+        ValueKind::List => pack_list::<SORTED>(writer, value, depth)?,
+        ValueKind::Tuple => pack_tuple::<SORTED>(writer, value, depth)?,
+        ValueKind::Map => pack_dict::<SORTED>(writer, value, depth)?,
+        ValueKind::SortedMap => pack_sorted::<SORTED>(writer, value, order::MAP_KEY, depth)?,
+        ValueKind::Unknown(v) => {
             let kind = v.get().kind();
             return Err(Refused::value(format!(
                 "a value of the unknown particle type {kind} can be written only as a whole bin"
@@ -226,10 +226,10 @@ pub(crate) fn pack_key(writer: &mut Writer<'_>, key: &Bound<'_, PyAny>) -> Resul
         writer.int(integer(key)?);
     } else {
         match look(key)? {
-            Look::Int(v) => writer.int(v),
-            Look::Str => writer.str(utf8(key)?),
-            Look::Bytes => writer.blob(bytes(key)),
-            Look::Buffer(view) => pack_buffer(writer, key.py(), &view)?,
+            ValueKind::Int(v) => writer.int(v),
+            ValueKind::Str => writer.str(utf8(key)?),
+            ValueKind::Bytes => writer.blob(bytes(key)),
+            ValueKind::Buffer(view) => pack_buffer(writer, key.py(), &view)?,
             _ => {
                 let kind = key.get_type().name()?;
                 let text = format!("a map key is an int, a str or bytes, not {kind} ({})", short_repr(key));
@@ -259,9 +259,9 @@ fn pack_sorted<const SORTED: bool>(
     let mut pairs = Vec::new();
     of_items::<Refused>(&items(value)?, |key, value| {
         let sort_key = match look(key)? {
-            Look::Int(v) => SortKey::Int(v),
-            Look::Str => SortKey::Str(utf8(key)?.to_vec()),
-            Look::Bytes => SortKey::Blob(bytes(key).to_vec()),
+            ValueKind::Int(v) => SortKey::Int(v),
+            ValueKind::Str => SortKey::Str(utf8(key)?.to_vec()),
+            ValueKind::Bytes => SortKey::Blob(bytes(key).to_vec()),
             _ => {
                 let kind = key.get_type().name()?;
                 let text = format!("a map key is an int, a str or bytes, not {kind} ({})", short_repr(key));
@@ -336,7 +336,7 @@ fn short_repr(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// What a Python object is for us.
-pub(crate) enum Look<'a, 'py> {
+pub(crate) enum ValueKind<'a, 'py> {
     Nil,
     Bool(bool),
     Int(i64),
@@ -361,71 +361,71 @@ pub(crate) enum Look<'a, 'py> {
 
 /// Finds out what an object is: exact types and subclasses, our wrappers, numpy scalars, `__index__`, buffers.
 #[inline(never)]
-pub(crate) fn look<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Result<Look<'a, 'py>, Refused> {
+pub(crate) fn look<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Result<ValueKind<'a, 'py>, Refused> {
     if value.is_none() {
-        return Ok(Look::Nil);
+        return Ok(ValueKind::Nil);
     }
     // Before int: bool is a subclass of it.
     if value.get_type_ptr() == type_of::bool() {
-        return Ok(Look::Bool(truth(value)));
+        return Ok(ValueKind::Bool(truth(value)));
     }
     if value.is_instance_of::<PyInt>() {
-        return integer(value).map(Look::Int);
+        return integer(value).map(ValueKind::Int);
     }
     if value.is_instance_of::<PyString>() {
-        return Ok(Look::Str);
+        return Ok(ValueKind::Str);
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(Look::Float(float(value)));
+        return Ok(ValueKind::Float(float(value)));
     }
     if value.is_instance_of::<PyBytes>() {
-        return Ok(Look::Bytes);
+        return Ok(ValueKind::Bytes);
     }
     if value.is_instance_of::<PyTuple>() {
-        return Ok(Look::Tuple);
+        return Ok(ValueKind::Tuple);
     }
     if value.is_instance_of::<PyList>() {
-        return Ok(Look::List);
+        return Ok(ValueKind::List);
     }
     if value.is_instance_of::<PyDict>() {
-        return Ok(if is_sorted_map(value)? { Look::SortedMap } else { Look::Map });
+        return Ok(if is_sorted_map(value)? { ValueKind::SortedMap } else { ValueKind::Map });
     }
     if value.is_instance_of::<PyByteArray>() || value.is_instance_of::<PyMemoryView>() {
-        return View::of(value).map(Look::Buffer);
+        return View::of(value).map(ValueKind::Buffer);
     }
     if let Ok(geo) = value.cast::<GeoJson>() {
-        return Ok(Look::GeoJson(geo));
+        return Ok(ValueKind::GeoJson(geo));
     }
     if let Ok(hll) = value.cast::<Hll>() {
-        return Ok(Look::Hll(hll));
+        return Ok(ValueKind::Hll(hll));
     }
     if let Ok(special) = value.cast::<SpecialValue>() {
-        return Ok(Look::Special(*special.get()));
+        return Ok(ValueKind::Special(*special.get()));
     }
     if let Ok(unknown) = value.cast::<UnknownValue>() {
-        return Ok(Look::Unknown(unknown));
+        return Ok(ValueKind::Unknown(unknown));
     }
     look_by_protocol(value)
 }
 
 /// An object of a foreign type, by what it can do.
-fn look_by_protocol<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Result<Look<'a, 'py>, Refused> {
+fn look_by_protocol<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Result<ValueKind<'a, 'py>, Refused> {
     let py = value.py();
     let scalar = numpy::look(value)?;
     match scalar {
-        numpy::Scalar::Bool(v) => return Ok(Look::Bool(v)),
-        numpy::Scalar::Float(v) => return Ok(Look::Float(v)),
+        numpy::Scalar::Bool(v) => return Ok(ValueKind::Bool(v)),
+        numpy::Scalar::Float(v) => return Ok(ValueKind::Float(v)),
         numpy::Scalar::Int | numpy::Scalar::No => {}
     }
     // An array has `__index__`, too; its bytes go before.
     if matches!(scalar, numpy::Scalar::No) && View::is_offered(value) {
-        return View::of(value).map(Look::Buffer);
+        return View::of(value).map(ValueKind::Buffer);
     }
     // SAFETY: the object is alive, the thread attached.
     if unsafe { ffi::PyIndex_Check(value.as_ptr()) } != 0 {
         // SAFETY: as above; a new reference comes back, or null with an exception.
         let number = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(value.as_ptr()))? };
-        return integer(&number).map(Look::Int);
+        return integer(&number).map(ValueKind::Int);
     }
     Err(Refused::wrong_type(format!("{} is not supported", value.get_type().name()?)))
 }

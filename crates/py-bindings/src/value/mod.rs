@@ -33,7 +33,7 @@ pub(crate) use encode::integer;
 /// The text of a str: for keys, too.
 pub(crate) use encode::utf8;
 /// What is no plain Python value by its type: for keys, too.
-pub(crate) use encode::{Look, look};
+pub(crate) use encode::{ValueKind, look};
 
 pub(crate) use wrappers::{GeoJson, Hll, bytes_of, geojson_text};
 

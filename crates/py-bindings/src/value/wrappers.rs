@@ -337,12 +337,12 @@ pub(crate) fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     let py = value.py();
     let mut out = Vec::new();
     match encode::look(value).map_err(|refused| refused.into_py(py, ""))? {
-        encode::Look::Bytes => Ok(value.cast::<PyBytes>()?.clone()),
-        encode::Look::Buffer(view) => {
+        encode::ValueKind::Bytes => Ok(value.cast::<PyBytes>()?.clone()),
+        encode::ValueKind::Buffer(view) => {
             view.copy_to(py, &mut out)?;
             Ok(PyBytes::new(py, &out))
         }
-        encode::Look::List | encode::Look::Tuple => {
+        encode::ValueKind::List | encode::ValueKind::Tuple => {
             out = value.extract::<Vec<u8>>()?;
             Ok(PyBytes::new(py, &out))
         }

@@ -9,15 +9,15 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::errors;
 
-/// What is said of a writer: settings, and whom it calls back.
+/// The arguments of a writer: settings, and whom it calls back.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct WriterArguments {
     pub(super) options: WriterOptions,
     pub(super) on_outcome: Option<Py<PyAny>>,
     pub(super) on_progress: Option<Py<PyAny>>,
 }
 
-impl Said {
+impl WriterArguments {
     /// # Errors
     /// `TypeError` for a name that is none, or a value of another type; `InvalidArgumentError` for one out of its bounds.
     pub(super) fn of(named: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {

@@ -14,7 +14,7 @@ use super::options::limit;
 use crate::blocking::{Signals, gets_signals};
 use crate::command::block_on;
 use crate::core::ClientCore;
-use crate::host::Make;
+use crate::host::MakeResult;
 use crate::key::Key;
 use crate::record::{Body, Record};
 use crate::{errors, host};
@@ -182,7 +182,7 @@ impl Outcome {
                     record.send_on(lane).await;
                 }
                 outcome.delivered().await;
-                let made: Make = Box::new(move |py| make(py, kept));
+                let made: MakeResult = Box::new(move |py| make(py, kept));
                 made
             };
             (delivered, goes_on)

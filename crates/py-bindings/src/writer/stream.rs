@@ -13,7 +13,7 @@ use super::key::WrittenKey;
 use super::outcome::Outcome;
 use crate::command::block_on;
 use crate::core::ClientCore;
-use crate::host::{self, Make, Pace};
+use crate::host::{self, MakeResult, Pace};
 use crate::streams::stream_methods;
 
 type Stream = RawOutcomes<WrittenKey>;
@@ -30,13 +30,13 @@ pub(crate) struct Outcomes {
     pace: Pace,
 }
 
-/// An outcome on its way to a task; it goes back if nobody takes it.
-struct OnTheWay {
+/// An outcome that was taken for a task. If the task does not get it (it was cancelled), the stream takes it back.
+struct OutcomeInTransit {
     stream: Arc<Stream>,
     outcome: Option<RawOutcome<WrittenKey>>,
 }
 
-impl Drop for OnTheWay {
+impl Drop for OutcomeInTransit {
     fn drop(&mut self) {
         if let Some(outcome) = self.outcome.take() {
             self.stream.put_back(&outcome);
@@ -75,8 +75,8 @@ impl Outcomes {
             // On the loop's thread, outside of tokio, it wakes the operation for a later turn.
             tokio::task::yield_now().await;
             let outcome = poll_fn(|cx| stream.poll_outcome(cx)).await;
-            let mut arrived = OnTheWay { stream, outcome };
-            let made: Make = Box::new(move |py| match arrived.outcome.take() {
+            let mut arrived = OutcomeInTransit { stream, outcome };
+            let made: MakeResult = Box::new(move |py| match arrived.outcome.take() {
                 Some(outcome) => slf.get().made(py, outcome),
                 None => Err(PyStopAsyncIteration::new_err(())),
             });

@@ -6,7 +6,7 @@ use aerolane::raw::RawOps;
 use aerolane::writer::{RawWriter, shape};
 use pyo3::prelude::*;
 
-use super::table::{Arguments, Asked, Job, Plan, Stop};
+use super::table::{Arguments, Job, Plan, Stop, StopFlag};
 use super::writer::{Common, Policies, SyncWriter, Writer};
 use crate::argument::{argument, optional};
 use crate::builder::expiration;
@@ -108,7 +108,7 @@ impl Writer {
         let py = arguments.table.py();
         host::at_await(py, "write_table", || {
             let job = self.0.job(arguments)?;
-            host::drive(py, &self.0.core, move |_| job.on_thread(Arc::<Asked>::default()))
+            host::drive(py, &self.0.core, move |_| job.on_thread(Arc::<StopFlag>::default()))
         })
     }
 

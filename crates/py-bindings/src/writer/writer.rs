@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList};
 use super::export::Exporters;
 use super::key::WrittenKey;
 use super::metrics;
-use super::options::{Said, limit};
+use super::options::{WriterArguments, limit};
 use super::outcome::Outcome;
 use super::stream::Outcomes;
 use crate::argument::{argument, optional};
@@ -24,7 +24,7 @@ use crate::builder::context::Context;
 use crate::command::block_on;
 use crate::command::single::Overrides;
 use crate::core::ClientCore;
-use crate::host::{Make, Pace};
+use crate::host::{MakeResult, Pace};
 use crate::key::Key;
 use crate::policy::WritePolicy;
 use crate::query::statement::function;
@@ -67,7 +67,7 @@ impl Common {
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         core.check_open(py)?;
-        let Said { options, on_outcome, on_progress } = Said::of(named)?;
+        let WriterArguments { options, on_outcome, on_progress } = WriterArguments::of(named)?;
         let failures_only = options.failures_only;
         let raw = RawWriter::new(&core.raw, options).map_err(|error| errors::to_py(py, &error))?;
         if let Some(callback) = on_outcome {
@@ -387,7 +387,7 @@ impl Writer {
                 Ok(made) if common.pace.wants_a_turn() => {
                     return host::drive(py, &common.core, move |_| async move {
                         tokio::task::yield_now().await;
-                        let made: Make = Box::new(move |_| Ok(made));
+                        let made: MakeResult = Box::new(move |_| Ok(made));
                         made
                     });
                 }
@@ -398,7 +398,7 @@ impl Writer {
             let writer = Arc::clone(common);
             host::drive(py, &common.core, move |_| async move {
                 let outcome = writer.raw.hand_over(key, shape).await;
-                let made: Make = Box::new(move |py| match outcome {
+                let made: MakeResult = Box::new(move |py| match outcome {
                     Ok(outcome) => writer.made(py, outcome),
                     Err(error) => Err(errors::to_py(py, &error)),
                 });
@@ -416,7 +416,7 @@ impl Writer {
         let writer = Arc::clone(&self.0);
         host::drive(py, &self.0.core, move |_| async move {
             let left = Arc::clone(&writer).closed(limit).await;
-            let made: Make = Box::new(move |py| Ok(writer.left(py, left)?.into_any().unbind()));
+            let made: MakeResult = Box::new(move |py| Ok(writer.left(py, left)?.into_any().unbind()));
             made
         })
     }
@@ -545,7 +545,7 @@ impl Writer {
             let writer = Arc::clone(&self.0);
             host::drive(py, &self.0.core, move |_| async move {
                 writer.raw.flush().await;
-                let made: Make = Box::new(|py| Ok(py.None()));
+                let made: MakeResult = Box::new(|py| Ok(py.None()));
                 made
             })
         })
@@ -572,7 +572,7 @@ impl Writer {
         }
         host::drive(py, &self.0.core, move |_| async move {
             writer.closed(None).await;
-            let made: Make = Box::new(|py| Ok(py.None()));
+            let made: MakeResult = Box::new(|py| Ok(py.None()));
             made
         })
     }

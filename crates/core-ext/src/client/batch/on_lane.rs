@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use aerospike_core::{BatchPolicy, CommandType, Concurrency};
 
-use super::course::{Course, Group, Onward};
+use super::call::{AfterFailure, BatchCall, NodeGroup};
 use super::parts::{Line, PARTS_IN_FLIGHT};
 use super::rows::Rows;
 #[cfg(feature = "tracing")]
@@ -20,15 +20,15 @@ use crate::client::{attempts::Subject, span};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
+use crate::driver::lane_ref::{LaneExchange, LaneRef};
 use crate::driver::tasks::ExchangeError;
-use crate::driver::way::{Way, WayExchange};
 use crate::error::{Error, Result};
 use crate::topology::NodeId;
 
 /// Executes a batch. `on_row` is told of each outcome (a row's place, and all rows); `false` ends the call.
 pub(in crate::client) async fn run<R, F, Fut>(
     cluster: &Cluster,
-    lane: Way<'_>,
+    lane: LaneRef<'_>,
     policy: &BatchPolicy,
     rows: &mut R,
     on_row: Option<F>,
@@ -73,7 +73,7 @@ pub(super) fn kind_of<R: Rows + ?Sized>(rows: &R) -> CommandType {
 /// [`run`] by exactly this policy, whatever a configuration file says.
 pub(super) async fn run_by<R, F, Fut>(
     cluster: &Cluster,
-    lane: Way<'_>,
+    lane: LaneRef<'_>,
     policy: &BatchPolicy,
     rows: &mut R,
     on_row: Option<F>,
@@ -84,7 +84,7 @@ where
     Fut: Future<Output = bool>,
 {
     let now = clock::now();
-    let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
+    let (mut call, groups) = BatchCall::start(cluster, policy, rows, on_row.is_some(), now)?;
     let mut running = Running {
         cluster,
         lane,
@@ -93,27 +93,27 @@ where
         groups: Vec::new(),
         line: Line::default(),
     };
-    if course.is_cut() {
+    if call.is_cut() {
         for group in groups {
-            running.admit_last(group, now, &mut course);
+            running.admit_last(group, now, &mut call);
         }
     } else {
         running.groups = groups.into_iter().map(|group| (group, State::Ready)).collect();
     }
     loop {
-        let over = poll_fn(|cx| running.poll(cx, &mut course)).await;
+        let over = poll_fn(|cx| running.poll(cx, &mut call)).await;
         if over {
-            course.tell_rest();
+            call.tell_rest();
         }
         if let Some(on_row) = &on_row {
-            while let Some((index, rows)) = course.news() {
+            while let Some((index, rows)) = call.news() {
                 if !on_row(index, rows).await {
                     return Ok(());
                 }
             }
         }
         if over {
-            return course.finish();
+            return call.finish();
         }
     }
 }
@@ -122,18 +122,18 @@ type Encode = Box<dyn FnOnce(&mut Vec<u8>) -> Result<()> + Send>;
 
 struct Running<'a, 'l> {
     cluster: &'l Cluster,
-    lane: Way<'l>,
+    lane: LaneRef<'l>,
     sequential: bool,
     /// The reading of the clock for the first attempts.
     now: Option<Instant>,
-    groups: Vec<(Group<'a>, State<'l>)>,
+    groups: Vec<(NodeGroup<'a>, State<'l>)>,
     /// Parts of a large batch that wait for their turn.
     line: Line<'a>,
 }
 
 enum State<'l> {
     Ready,
-    Waiting(WayExchange<'l, Encode>),
+    Waiting(LaneExchange<'l, Encode>),
     Pausing(Pin<Box<dyn Future<Output = ()> + Send + 'l>>),
 }
 
@@ -150,15 +150,15 @@ enum Step {
 
 impl<'a> Running<'a, '_> {
     /// Ready when all groups are over (true) or there are news of rows (false).
-    fn poll<R: Rows + ?Sized>(&mut self, cx: &mut Context<'_>, course: &mut Course<'a, R>) -> Poll<bool> {
+    fn poll<R: Rows + ?Sized>(&mut self, cx: &mut Context<'_>, call: &mut BatchCall<'a, R>) -> Poll<bool> {
         let mut index = 0;
         while index < self.groups.len() {
-            match self.step(index, cx, course) {
+            match self.step(index, cx, call) {
                 Step::Pending if self.sequential => break,
                 Step::Pending => index += 1,
                 Step::Done => {
                     let (group, _) = self.groups.remove(index);
-                    self.follow(index, group.node.id(), course);
+                    self.follow(index, group.node.id(), call);
                 }
                 Step::Later => {
                     let (group, _) = self.groups.remove(index);
@@ -167,20 +167,20 @@ impl<'a> Running<'a, '_> {
                 Step::Failed(next) => {
                     let (group, _) = self.groups.remove(index);
                     let node = group.node.id();
-                    match course.onward(group, next) {
+                    match call.after_failure(group, next) {
                         // Not zero: a pause is the place where the rows are routed anew.
-                        Onward::Retry(pause, group) => {
+                        AfterFailure::Retry(pause, group) => {
                             let pause = Box::pin(wait(self.cluster, pause.max(Duration::from_micros(1))));
                             self.groups.insert(index, (group, State::Pausing(pause)));
                         }
-                        Onward::Over => self.follow(index, node, course),
+                        AfterFailure::Over => self.follow(index, node, call),
                     }
                 }
                 Step::Reroute => {
                     let (group, _) = self.groups.remove(index);
                     let node = group.node.id();
-                    let rerouted = course.reroute(group);
-                    if !course.is_cut() {
+                    let rerouted = call.reroute(group);
+                    if !call.is_cut() {
                         let rerouted = rerouted.into_iter().map(|group| (group, State::Ready));
                         self.groups.splice(index..index, rerouted);
                         continue;
@@ -192,12 +192,12 @@ impl<'a> Running<'a, '_> {
                             self.line.join_first(group);
                         }
                     }
-                    self.follow(index, node, course);
+                    self.follow(index, node, call);
                 }
             }
         }
         self.now = None;
-        match (self.groups.is_empty(), course.has_news()) {
+        match (self.groups.is_empty(), call.has_news()) {
             (true, _) => Poll::Ready(true),
             (false, true) => Poll::Ready(false),
             (false, false) => Poll::Pending,
@@ -205,10 +205,10 @@ impl<'a> Running<'a, '_> {
     }
 
     /// A part goes with the others, or stands in line.
-    fn admit_last<R: Rows + ?Sized>(&mut self, group: Group<'a>, now: Instant, course: &mut Course<'a, R>) {
+    fn admit_last<R: Rows + ?Sized>(&mut self, group: NodeGroup<'a>, now: Instant, call: &mut BatchCall<'a, R>) {
         if !self.has_room(group.node.id()) {
             self.line.join(group);
-        } else if let Some(group) = course.encode_again(group, now) {
+        } else if let Some(group) = call.encode_again(group, now) {
             self.groups.push((group, State::Ready));
         }
     }
@@ -224,25 +224,25 @@ impl<'a> Running<'a, '_> {
 
     /// Another part takes the place of one that is over.
     #[inline]
-    fn follow<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, course: &mut Course<'a, R>) {
+    fn follow<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, call: &mut BatchCall<'a, R>) {
         if !self.line.is_empty() {
-            self.take_next(index, node, course);
+            self.take_next(index, node, call);
         }
     }
 
     #[cold]
-    fn take_next<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, course: &mut Course<'a, R>) {
+    fn take_next<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, call: &mut BatchCall<'a, R>) {
         while self.has_room(node)
             && let Some(group) = self.line.next(node)
         {
-            if let Some(group) = course.encode_again(group, clock::now()) {
+            if let Some(group) = call.encode_again(group, clock::now()) {
                 self.groups.insert(index, (group, State::Ready));
             }
         }
     }
 
-    fn step<R: Rows + ?Sized>(&mut self, index: usize, cx: &mut Context<'_>, course: &mut Course<'a, R>) -> Step {
-        let others = course.is_cut() && self.in_flight(self.groups[index].0.node.id()) > 1;
+    fn step<R: Rows + ?Sized>(&mut self, index: usize, cx: &mut Context<'_>, call: &mut BatchCall<'a, R>) -> Step {
+        let others = call.is_cut() && self.in_flight(self.groups[index].0.node.id()) > 1;
         let (group, state) = &mut self.groups[index];
         loop {
             match state {
@@ -264,7 +264,7 @@ impl<'a> Running<'a, '_> {
                 State::Waiting(exchange) => {
                     let polled = exchange.poll_with(cx, |body| {
                         let mut answers = group.answers();
-                        with_plain_body(body, |body| course.answer(group, &mut answers, body))
+                        with_plain_body(body, |body| call.answer(group, &mut answers, body))
                     });
                     let Poll::Ready(outcome) = polled else { return Step::Pending };
                     let next = match outcome {

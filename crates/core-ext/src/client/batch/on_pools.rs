@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use aerospike_core::{BatchPolicy, Concurrency};
 
-use super::course::{Course, Group, Onward};
+use super::call::{AfterFailure, BatchCall, NodeGroup};
 use super::parts::{Line, PARTS_IN_FLIGHT};
 use super::rows::Rows;
 use crate::batch::Progress;
@@ -36,19 +36,19 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
     #[cfg(feature = "tracing")]
     let _span = super::on_lane::span_of(cluster, rows).map(tracing::Span::entered);
     let mut now = clock::now();
-    let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
+    let (mut call, mut groups) = BatchCall::start(cluster, policy, rows, on_row.is_some(), now)?;
     let at_once = if policy.concurrency == Concurrency::Sequential { 1 } else { usize::MAX };
     loop {
         let mut retries = Retries::default();
         // In the order of their ids: threads that hold connections to some nodes and wait for one to another never
         // wait for each other.
         groups.sort_by_key(|group| group.node.id());
-        if course.is_cut() && at_once > 1 {
-            let mut flight = Flight { pools, interrupt, line: Line::default(), sent: VecDeque::new() };
+        if call.is_cut() && at_once > 1 {
+            let mut parts = PartsInFlight { pools, interrupt, line: Line::default(), sent: VecDeque::new() };
             for group in std::mem::take(&mut groups) {
-                flight.line.join(group);
+                parts.line.join(group);
             }
-            if !flight.carry_out(&mut course, &mut retries, &mut on_row) {
+            if !parts.carry_out(&mut call, &mut retries, &mut on_row) {
                 return Ok(());
             }
         }
@@ -57,7 +57,7 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
             let sent: Vec<_> = std::mem::replace(&mut groups, rest)
                 .into_iter()
                 .filter_map(|group| {
-                    send(pools, course.encode_again(group, now)?, (now, interrupt), &mut course, &mut retries)
+                    send(pools, call.encode_again(group, now)?, (now, interrupt), &mut call, &mut retries)
                 })
                 .collect();
             let mut late = false;
@@ -65,8 +65,8 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
                 if late {
                     sent.wait_from(clock::now());
                 }
-                late |= !receive(group, sent, interrupt, &mut course, &mut retries);
-                if !tell(&mut course, &mut on_row) {
+                late |= !receive(group, sent, interrupt, &mut call, &mut retries);
+                if !tell(&mut call, &mut on_row) {
                     return Ok(());
                 }
             }
@@ -75,8 +75,8 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
             }
         }
         if retries.groups.is_empty() {
-            course.tell_rest();
-            return if tell(&mut course, &mut on_row) { course.finish() } else { Ok(()) };
+            call.tell_rest();
+            return if tell(&mut call, &mut on_row) { call.finish() } else { Ok(()) };
         }
         if !retries.interrupted {
             // Without a pause it has waited already, for a connection.
@@ -85,29 +85,29 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
         }
         if retries.interrupted {
             for group in std::mem::take(&mut retries.groups) {
-                retries.interrupt(&mut course, group, false);
+                retries.interrupt(&mut call, group, false);
             }
             continue;
         }
         now = clock::now();
-        groups = retries.groups.into_iter().flat_map(|group| course.reroute(group)).collect();
+        groups = retries.groups.into_iter().flat_map(|group| call.reroute(group)).collect();
     }
 }
 
 /// The parts of a large batch: some are sent, the others stand in line.
-struct Flight<'a, 'p, 'i> {
+struct PartsInFlight<'a, 'p, 'i> {
     pools: &'p Pools,
     interrupt: Interrupt<'i>,
     line: Line<'a>,
     /// In the order in which they were sent.
-    sent: VecDeque<(Group<'a>, Sent<'p>)>,
+    sent: VecDeque<(NodeGroup<'a>, Sent<'p>)>,
 }
 
-impl<'a> Flight<'a, '_, '_> {
+impl<'a> PartsInFlight<'a, '_, '_> {
     /// False: `on_row` has ended the call.
     fn carry_out<R: Rows + ?Sized>(
         &mut self,
-        course: &mut Course<'a, R>,
+        call: &mut BatchCall<'a, R>,
         retries: &mut Retries<'a>,
         on_row: &mut Option<OnRow<'_, R>>,
     ) -> bool {
@@ -117,18 +117,18 @@ impl<'a> Flight<'a, '_, '_> {
             for node in self.line.nodes() {
                 let Some(group) = self.line.next(node) else { continue };
                 let now = clock::now();
-                let Some(group) = course.encode_again(group, now) else { continue };
-                self.sent.extend(send(self.pools, group, (now, self.interrupt), course, retries));
+                let Some(group) = call.encode_again(group, now) else { continue };
+                self.sent.extend(send(self.pools, group, (now, self.interrupt), call, retries));
             }
             for node in self.line.nodes() {
-                self.send_free(node, course, retries);
+                self.send_free(node, call, retries);
             }
             while let Some((group, mut sent)) = self.sent.pop_front() {
                 let node = group.node.id();
                 sent.wait_from(clock::now());
-                receive(group, sent, self.interrupt, course, retries);
-                self.send_free(node, course, retries);
-                if !tell(course, on_row) {
+                receive(group, sent, self.interrupt, call, retries);
+                self.send_free(node, call, retries);
+                if !tell(call, on_row) {
                     return false;
                 }
             }
@@ -137,17 +137,17 @@ impl<'a> Flight<'a, '_, '_> {
     }
 
     /// Sends parts to a node, as long as it has connections that nobody uses.
-    fn send_free<R: Rows + ?Sized>(&mut self, node: NodeId, course: &mut Course<'a, R>, retries: &mut Retries<'a>) {
+    fn send_free<R: Rows + ?Sized>(&mut self, node: NodeId, call: &mut BatchCall<'a, R>, retries: &mut Retries<'a>) {
         let on_its_way =
-            |sent: &VecDeque<(Group<'a>, _)>| sent.iter().filter(|(group, _)| group.node.id() == node).count();
+            |sent: &VecDeque<(NodeGroup<'a>, _)>| sent.iter().filter(|(group, _)| group.node.id() == node).count();
         while !retries.interrupted && on_its_way(&self.sent) < PARTS_IN_FLIGHT {
             let Some(group) = self.line.next(node) else { return };
             let Some(free) = self.pools.free(&group.node, Class::Batch, clock::now()) else {
                 return self.line.join_first(group);
             };
             let now = clock::now();
-            let Some(group) = course.encode_again(group, now) else { continue };
-            self.sent.extend(send_on(self.pools, group, Some(free), (now, self.interrupt), course, retries));
+            let Some(group) = call.encode_again(group, now) else { continue };
+            self.sent.extend(send_on(self.pools, group, Some(free), (now, self.interrupt), call, retries));
         }
     }
 }
@@ -155,61 +155,62 @@ impl<'a> Flight<'a, '_, '_> {
 /// Groups to be tried again, after the longest of their pauses.
 #[derive(Default)]
 struct Retries<'a> {
-    groups: Vec<Group<'a>>,
+    groups: Vec<NodeGroup<'a>>,
     pause: Duration,
     /// The caller was interrupted, and is not asked again: what is left ends.
     interrupted: bool,
 }
 
 impl<'a> Retries<'a> {
-    fn take<R: Rows + ?Sized>(&mut self, course: &mut Course<'a, R>, group: Group<'a>, next: Next) {
-        if let Onward::Retry(pause, group) = course.onward(group, next) {
+    fn take<R: Rows + ?Sized>(&mut self, call: &mut BatchCall<'a, R>, group: NodeGroup<'a>, next: Next) {
+        if let AfterFailure::Retry(pause, group) = call.after_failure(group, next) {
             self.pause = self.pause.max(pause);
             self.groups.push(group);
         }
     }
 
     /// A group's attempt has got no answer.
-    fn lost(&mut self, group: &mut Group<'a>, failure: Failure) -> Next {
+    fn lost(&mut self, group: &mut NodeGroup<'a>, failure: Failure) -> Next {
         self.interrupted |= matches!(failure.kind, FailureKind::Interrupted);
         group.lost(failure, clock::now())
     }
 
     /// A group ends because its caller was interrupted.
-    fn interrupt<R: Rows + ?Sized>(&mut self, course: &mut Course<'a, R>, mut group: Group<'a>, sent: bool) {
+    fn interrupt<R: Rows + ?Sized>(&mut self, call: &mut BatchCall<'a, R>, mut group: NodeGroup<'a>, sent: bool) {
         let next = group.interrupted(sent, clock::now());
-        self.take(course, group, next);
+        self.take(call, group, next);
     }
 }
 
 fn send<'a, 'p, R: Rows + ?Sized>(
     pools: &'p Pools,
-    group: Group<'a>,
+    group: NodeGroup<'a>,
     when: (Instant, Interrupt<'_>),
-    course: &mut Course<'a, R>,
+    call: &mut BatchCall<'a, R>,
     retries: &mut Retries<'a>,
-) -> Option<(Group<'a>, Sent<'p>)> {
-    send_on(pools, group, None, when, course, retries)
+) -> Option<(NodeGroup<'a>, Sent<'p>)> {
+    send_on(pools, group, None, when, call, retries)
 }
 
 /// Sends a group's request: over a connection that was found, or the next one that is free.
 fn send_on<'a, 'p, R: Rows + ?Sized>(
     pools: &'p Pools,
-    mut group: Group<'a>,
+    mut group: NodeGroup<'a>,
     free: Option<Free<'p>>,
     (now, interrupt): (Instant, Interrupt<'_>),
-    course: &mut Course<'a, R>,
+    call: &mut BatchCall<'a, R>,
     retries: &mut Retries<'a>,
-) -> Option<(Group<'a>, Sent<'p>)> {
+) -> Option<(NodeGroup<'a>, Sent<'p>)> {
     if retries.interrupted {
-        retries.interrupt(course, group, false);
+        retries.interrupt(call, group, false);
         return None;
     }
     let next = if let Err(next) = group.begin(now) {
         next
     } else {
-        let (request, deadline, reads, mark) = (&group.request, group.deadline, group.reads(), group.mark());
-        let job = Job { request, now, deadline, reads, mark, interrupt };
+        let (request, deadline, reads, metric_key) =
+            (&group.request, group.deadline, group.reads(), group.metric_key());
+        let job = Job { request, now, deadline, reads, metric_key, interrupt };
         let sent = match free {
             Some(free) => pools.send_over(&group.node, free, job),
             None => pools.send(&group.node, group.class(), job),
@@ -220,27 +221,27 @@ fn send_on<'a, 'p, R: Rows + ?Sized>(
             Err(error) => group.unanswered(error, clock::now()),
         }
     };
-    retries.take(course, group, next);
+    retries.take(call, group, next);
     None
 }
 
 /// Reads the answer to a group; false: it did not come, and may have taken all the time there was.
 fn receive<'a, R: Rows + ?Sized>(
-    mut group: Group<'a>,
+    mut group: NodeGroup<'a>,
     sent: Sent<'_>,
     interrupt: Interrupt<'_>,
-    course: &mut Course<'a, R>,
+    call: &mut BatchCall<'a, R>,
     retries: &mut Retries<'a>,
 ) -> bool {
     if retries.interrupted {
         // Its answer is not waited for: it costs the connection.
         drop(sent);
-        retries.interrupt(course, group, true);
+        retries.interrupt(call, group, true);
         return true;
     }
     let mut answers = group.answers();
     let mut failed = None;
-    let outcome = sent.receive_parts(interrupt, |body| match course.answer(&group, &mut answers, body)? {
+    let outcome = sent.receive_parts(interrupt, |body| match call.answer(&group, &mut answers, body)? {
         Progress::More => Ok(false),
         Progress::Done(error) => {
             failed = error;
@@ -252,13 +253,13 @@ fn receive<'a, R: Rows + ?Sized>(
         (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, clock::now()),
         (Err(failure), _) => retries.lost(&mut group, failure),
     };
-    retries.take(course, group, next);
+    retries.take(call, group, next);
     false
 }
 
-fn tell<R: Rows + ?Sized>(course: &mut Course<'_, R>, on_row: &mut Option<OnRow<'_, R>>) -> bool {
+fn tell<R: Rows + ?Sized>(call: &mut BatchCall<'_, R>, on_row: &mut Option<OnRow<'_, R>>) -> bool {
     let Some(on_row) = on_row else { return true };
-    while let Some((index, rows)) = course.news() {
+    while let Some((index, rows)) = call.news() {
         if !on_row(index, rows) {
             return false;
         }

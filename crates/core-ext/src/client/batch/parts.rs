@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use aerospike_core::BasePolicy;
 
-use super::course::Group;
+use super::call::NodeGroup;
 use crate::topology::NodeId;
 
 /// Most rows of a part. Chosen, not measured: many enough that what a request costs by itself is nothing per row, and well below
@@ -58,14 +58,14 @@ pub(super) fn even(rows: usize, parts: usize) -> impl Iterator<Item = usize> {
 
 /// Parts that wait for their turn, by node.
 #[derive(Default)]
-pub(super) struct Line<'a>(Vec<(NodeId, VecDeque<Group<'a>>)>);
+pub(super) struct Line<'a>(Vec<(NodeId, VecDeque<NodeGroup<'a>>)>);
 
 impl<'a> Line<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn of(&mut self, node: NodeId) -> &mut VecDeque<Group<'a>> {
+    fn of(&mut self, node: NodeId) -> &mut VecDeque<NodeGroup<'a>> {
         let at = self.0.iter().position(|(id, _)| *id == node).unwrap_or_else(|| {
             self.0.push((node, VecDeque::new()));
             self.0.len() - 1
@@ -73,17 +73,17 @@ impl<'a> Line<'a> {
         &mut self.0[at].1
     }
 
-    pub(super) fn join(&mut self, group: Group<'a>) {
+    pub(super) fn join(&mut self, group: NodeGroup<'a>) {
         self.of(group.node.id()).push_back(group);
     }
 
     /// To the front: it has had its turn before.
-    pub(super) fn join_first(&mut self, group: Group<'a>) {
+    pub(super) fn join_first(&mut self, group: NodeGroup<'a>) {
         self.of(group.node.id()).push_front(group);
     }
 
     /// The next part for a node.
-    pub(super) fn next(&mut self, node: NodeId) -> Option<Group<'a>> {
+    pub(super) fn next(&mut self, node: NodeId) -> Option<NodeGroup<'a>> {
         let at = self.0.iter().position(|(id, _)| *id == node)?;
         let next = self.0[at].1.pop_front();
         if self.0[at].1.is_empty() {

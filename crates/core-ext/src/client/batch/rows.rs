@@ -1,4 +1,4 @@
-//! The rows of a batch, as far as its course has to know them.
+//! The rows of a batch, as far as [`BatchCall`](super::call::BatchCall) has to know them.
 
 use std::sync::Arc;
 

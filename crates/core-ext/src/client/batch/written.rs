@@ -19,7 +19,7 @@ use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::command::decode;
 use crate::driver::blocking::{Interrupt, Job};
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::error::{Error, Result};
 use crate::topology::NodeInfo;
 
@@ -51,16 +51,16 @@ impl<K: RawKey> WrittenRows<K> {
     where
         K: Send + Sync,
     {
-        let lane = shared.lanes.mine()?;
+        let lane = shared.lanes.caller_lane()?;
         let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
-        run_by(&shared.cluster, Way::Tasks(&lane), policy, self, nobody).await
+        run_by(&shared.cluster, LaneRef::Tasks(&lane), policy, self, nobody).await
     }
 
     /// Carries the only row out over a lane, as a plain command and by exactly this policy. Gives what `take` makes of the
     /// message that confirms it, and who has sent that.
     pub(crate) async fn write_single_over<R>(
         &self,
-        way: Way<'_>,
+        lane: LaneRef<'_>,
         shared: &Shared,
         policy: &BatchPolicy,
         take: impl Fn(&[u8]) -> Result<R>,
@@ -70,7 +70,7 @@ impl<K: RawKey> WrittenRows<K> {
         let (patches, timeout_ms) = (cluster.overlay().rows(), attempts.server_timeout_ms());
         let encode = |out: &mut Vec<u8>| self.rows.encode_single((policy, patches), 0, timeout_ms, out);
         let decode = |answer: &[u8], node: &NodeInfo| taken(answer, node, &take);
-        execute::on_lane(cluster, way, &mut attempts, (partition, now), encode, decode).await
+        execute::on_lane(cluster, lane, &mut attempts, (partition, now), encode, decode).await
     }
 
     /// [`write_single_over`](Self::write_single_over) by the calling thread.
@@ -92,8 +92,8 @@ impl<K: RawKey> WrittenRows<K> {
                 attempts,
                 (partition, now),
                 interrupt,
-                |Attempt { node, deadline, mark }, now| {
-                    let job = Job { request, now, deadline, reads: false, mark, interrupt };
+                |Attempt { node, deadline, metric_key }, now| {
+                    let job = Job { request, now, deadline, reads: false, metric_key, interrupt };
                     shared.pools.exchange(node, job, |answer| taken(answer, node, &take))
                 },
             )

@@ -127,7 +127,7 @@ fn calls_do_not_count_what_all_threads_share() {
         (all.iter().map(Arc::strong_count).sum::<usize>(), lanes.sum::<usize>(), Arc::strong_count(node))
     };
     let _context = runtime.enter();
-    drop(client.shared.lanes.mine().unwrap());
+    drop(client.shared.lanes.caller_lane().unwrap());
     let before = counts();
     let mut calls: Vec<_> = (0..CALLS).map(|_| Box::pin(client.get(&policy, &key, Bins::All))).collect();
     for call in &mut calls {
@@ -147,7 +147,7 @@ fn a_thread_uses_the_lanes_of_the_runtime_that_it_turns() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (first, second) = (runtime(), runtime());
     let client = first.block_on(Client::new(&ClientPolicy::default(), &cluster.seeds())).unwrap();
-    let lane = || Ok::<_, Error>(Arc::downgrade(&*client.shared.lanes.mine()?));
+    let lane = || Ok::<_, Error>(Arc::downgrade(&*client.shared.lanes.caller_lane()?));
     let key = as_key!("test", "lanes", 1);
     let local = tokio::task::LocalSet::new();
     let mut seen = Vec::new();
@@ -187,7 +187,7 @@ fn a_worker_may_turn_another_runtime() {
                 client.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).await.unwrap();
                 tokio::task::yield_now().await;
             }
-            let lane = Arc::downgrade(&*client.shared.lanes.mine().unwrap());
+            let lane = Arc::downgrade(&*client.shared.lanes.caller_lane().unwrap());
             tokio::task::block_in_place(|| {
                 let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 let local = tokio::task::LocalSet::new();
@@ -211,7 +211,9 @@ fn a_worker_may_turn_another_runtime() {
         client.put(&WritePolicy::default(), &as_key!("test", "lanes", 1), &[as_bin!("n", 3)]).await.unwrap();
     });
     assert!(
-        lane.upgrade()
-            .is_none_or(|lane| !Arc::ptr_eq(&lane, &*next.block_on(async { client.shared.lanes.mine().unwrap() })))
+        lane.upgrade().is_none_or(|lane| !Arc::ptr_eq(
+            &lane,
+            &*next.block_on(async { client.shared.lanes.caller_lane().unwrap() })
+        ))
     );
 }

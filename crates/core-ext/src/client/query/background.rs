@@ -49,13 +49,13 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
     let begun = clock::now();
     let deadline = policy::deadline(base, begun);
     let metrics = shared.cluster.metrics();
-    let mark = metrics.mark(query.kind(), query.namespace());
+    let metric_key = metrics.metric_key(query.kind(), query.namespace());
     let mut taken_by = 0;
     for node in topology.active_nodes() {
         let now = clock::now();
         let by_socket = policy::socket_timeout(base).map(|timeout| now + timeout);
         let mut phase = Phase::Connecting;
-        let taken = ask(&shared, node, (&request, metrics.stamp(mark, now)), &mut phase);
+        let taken = ask(&shared, node, (&request, metrics.stamp(metric_key, now)), &mut phase);
         let taken = match [by_socket, deadline].into_iter().flatten().min() {
             None => Ok(taken.await),
             Some(until) => tokio::time::timeout_at(until.into(), taken).await,

@@ -15,7 +15,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(super) struct Frame {
     body: Vec<u8>,
-    messages: Vec<Seen>,
+    messages: Vec<MessageLayout>,
     /// How many of them were handed out, and where the next one begins.
     next: usize,
     at: usize,
@@ -23,7 +23,7 @@ pub(super) struct Frame {
 
 /// What was seen of a message. Sizes and places fit, as a body has at most 128 MiB.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct MessageLayout {
     size: u32,
     /// Where in the message the digest lies; 0: it has none.
     digest: u32,
@@ -36,13 +36,13 @@ struct Seen {
 pub(super) struct Part<'a> {
     /// All of it.
     pub(super) message: &'a [u8],
-    seen: Seen,
+    seen: MessageLayout,
 }
 
-/// How far an answer has come with a frame.
+/// Whether an answer goes on after a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goes {
-    On,
+pub(super) enum Continuation {
+    More,
     /// It says that it is the last one.
     Last,
     /// It says that the query has failed; a query that is refused is answered without the mark of the last one.
@@ -54,12 +54,12 @@ impl Frame {
     ///
     /// # Errors
     /// Its messages cannot be told apart.
-    pub(super) fn look_through(body: Vec<u8>) -> Result<(Self, u32, Goes)> {
+    pub(super) fn look_through(body: Vec<u8>) -> Result<(Self, u32, Continuation)> {
         let mut messages = Vec::with_capacity((body.len() / USUAL_SIZE).min(MOST_ROOM) + 1);
-        let (mut at, mut records, mut goes) = (0, 0, Goes::On);
-        while goes == Goes::On && at < body.len() {
+        let (mut at, mut records, mut continuation) = (0, 0, Continuation::More);
+        while continuation == Continuation::More && at < body.len() {
             let message = &body[at..];
-            let mut seen = Seen { size: 0, digest: 0, index_value: 0 };
+            let mut seen = MessageLayout { size: 0, digest: 0, index_value: 0 };
             let look = |kind: u8, value: Range<usize>| match kind {
                 field::DIGEST if value.len() == DIGEST_SIZE => seen.digest = value.start as u32,
                 field::BVALS if value.len() == size_of::<u64>() => seen.index_value = value.start as u32,
@@ -70,15 +70,15 @@ impl Frame {
             messages.push(seen);
             at += size;
             if flags & info3::LAST != 0 {
-                goes = Goes::Last;
+                continuation = Continuation::Last;
             } else if flags & info3::PARTITION_DONE == 0 {
                 match result_code(message) {
                     Some(ResultCode::Ok) => records += 1,
-                    _ => goes = Goes::Failed,
+                    _ => continuation = Continuation::Failed,
                 }
             }
         }
-        Ok((Self { body, messages, next: 0, at: 0 }, records, goes))
+        Ok((Self { body, messages, next: 0, at: 0 }, records, continuation))
     }
 
     /// The next message.
@@ -151,8 +151,8 @@ mod tests {
         let done = message(info3::PARTITION_DONE, 11, &[]);
         let last = message(info3::LAST, 0, &[]);
         let body = [&first[..], &second, &done, &last, &first].concat();
-        let (mut frame, records, goes) = Frame::look_through(body).unwrap();
-        assert_eq!((records, goes), (2, Goes::Last));
+        let (mut frame, records, continuation) = Frame::look_through(body).unwrap();
+        assert_eq!((records, continuation), (2, Continuation::Last));
         let expected = [
             (&first, Some(&[1; 20]), 9, 0, 0),
             (&second, Some(&[2; 20]), 0, 0, 0),
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn a_failure_is_the_end() {
         let body = [record(&[1; 20], &[0; 8]), message(0, 4, &[]), record(&[2; 20], &[0; 8])].concat();
-        let (mut frame, records, goes) = Frame::look_through(body).unwrap();
-        assert_eq!((records, goes), (1, Goes::Failed));
+        let (mut frame, records, continuation) = Frame::look_through(body).unwrap();
+        assert_eq!((records, continuation), (1, Continuation::Failed));
         let codes: Vec<_> = std::iter::from_fn(|| frame.next().map(|part| part.result_code())).collect();
         assert_eq!(codes, [0, 4]);
     }

@@ -30,9 +30,9 @@ use tokio::task::AbortHandle;
 pub use self::cursor::{Cursor, PartitionPlace};
 use self::frame::Frame;
 pub(super) use self::pump::IdleStreams;
-use self::pump::{Event, Pump, Report};
+use self::pump::{Event, EventSender, Pump};
 pub use self::request::RawQuery;
-use self::rounds::{Rounds, Taken, Then};
+use self::rounds::{MessageKind, RoundEnd, Rounds};
 use super::asynchronous::Shared;
 use super::raw::RawClient;
 use crate::clock;
@@ -63,7 +63,8 @@ impl RawClient {
     }
 }
 
-type Place = (u32, usize);
+/// The round of a request, and its index among the requests of that round.
+type RequestId = (u32, usize);
 
 /// The records of a query as messages, in no order across partitions. Dropping it ends the query.
 ///
@@ -74,8 +75,8 @@ pub struct RawRecords {
     query: RawQuery,
     id: u64,
     rounds: Rounds,
-    events: UnboundedReceiver<(Place, Event)>,
-    sender: UnboundedSender<(Place, Event)>,
+    events: UnboundedReceiver<(RequestId, Event)>,
+    sender: UnboundedSender<(RequestId, Event)>,
     room: (Arc<Semaphore>, u32),
     /// Requests of this round that are not under way yet: `max_concurrent_nodes`.
     waiting: std::ops::Range<usize>,
@@ -132,8 +133,8 @@ impl RawRecords {
         let received = self.frame.as_mut()?;
         while let Some(part) = received.frame.next() {
             match self.rounds.take(received.from, part) {
-                Ok(Taken::Record) => return Some(Ok(take(part.message))),
-                Ok(Taken::Nothing) => {}
+                Ok(MessageKind::Record) => return Some(Ok(take(part.message))),
+                Ok(MessageKind::Nothing) => {}
                 Err(error) => return Some(Err(self.fail(error))),
             }
         }
@@ -259,15 +260,15 @@ impl RawRecords {
 
     /// Asks the next node of the round.
     fn send_next(&mut self) -> Result<()> {
-        let Some(place) = self.waiting.next() else { return Ok(()) };
+        let Some(index) = self.waiting.next() else { return Ok(()) };
         let (rounds, cluster) = (&self.rounds, &self.shared.cluster);
-        let asked = &rounds.asked[place];
+        let asked = &rounds.asked[index];
         let mut request = Vec::with_capacity(512 + asked.partitions.len() * 4);
         let wanted = (&*asked.partitions, asked.limit);
         self.query.encode(rounds.policy(), self.id, &rounds.cursor, wanted, &mut request)?;
         let metrics = cluster.metrics();
-        let mark = metrics.mark(self.query.kind(), self.query.namespace());
-        let stamp = if mark.is_none() { Stamp::NONE } else { metrics.stamp(mark, clock::now()) };
+        let metric_key = metrics.metric_key(self.query.kind(), self.query.namespace());
+        let stamp = if metric_key.is_none() { Stamp::NONE } else { metrics.stamp(metric_key, clock::now()) };
         let pump = Pump {
             metrics: Arc::clone(metrics),
             stamp,
@@ -277,7 +278,7 @@ impl RawRecords {
             request,
             silence: policy::socket_timeout(&rounds.policy().base_policy),
             room: self.room.clone(),
-            report: Report::new((rounds.round(), place), &self.sender),
+            report: EventSender::new((rounds.round(), index), &self.sender),
         };
         self.tasks.push(cluster.spawn(pump.run()).abort_handle());
         Ok(())
@@ -289,18 +290,18 @@ impl RawRecords {
             return Ok(());
         }
         match self.rounds.after_round()? {
-            Then::Over => self.close(),
-            Then::Again(pause) => {
+            RoundEnd::Complete => self.close(),
+            RoundEnd::Retry(pause) => {
                 self.shared.cluster.request_refresh();
                 self.after(pause, Event::Go);
             }
-            Then::More => return self.round(),
+            RoundEnd::More => return self.round(),
         }
         Ok(())
     }
 
     fn after(&mut self, pause: Duration, event: Event) {
-        let report = Report::new((self.rounds.round(), 0), &self.sender);
+        let report = EventSender::new((self.rounds.round(), 0), &self.sender);
         let task = async move {
             tokio::time::sleep(pause).await;
             report.end(event);

@@ -8,7 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::frame::{Frame, Goes};
+use super::RequestId;
+use super::frame::{Continuation, Frame};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::message_body;
@@ -37,23 +38,22 @@ pub(super) enum Event {
     Late,
 }
 
-/// Tells a query one last thing, whatever happens: dropped without it, that the client was closed.
+/// Sends events to a query. The last one always comes: if this is dropped before, the query hears that the client was closed.
 #[derive(Debug)]
-pub(super) struct Report {
-    /// Which node of which round.
-    place: (u32, usize),
-    events: UnboundedSender<((u32, usize), Event)>,
+pub(super) struct EventSender {
+    request: RequestId,
+    events: UnboundedSender<(RequestId, Event)>,
     over: bool,
 }
 
-impl Report {
-    pub(super) fn new(place: (u32, usize), events: &UnboundedSender<((u32, usize), Event)>) -> Self {
-        Self { place, events: events.clone(), over: false }
+impl EventSender {
+    pub(super) fn new(request: RequestId, events: &UnboundedSender<(RequestId, Event)>) -> Self {
+        Self { request, events: events.clone(), over: false }
     }
 
     fn say(&self, event: Event) {
         // The query was given up: then this is aborted, too.
-        let _ = self.events.send((self.place, event));
+        let _ = self.events.send((self.request, event));
     }
 
     pub(super) fn end(mut self, event: Event) {
@@ -62,7 +62,7 @@ impl Report {
     }
 }
 
-impl Drop for Report {
+impl Drop for EventSender {
     fn drop(&mut self) {
         if !self.over {
             self.say(Event::Ended(Err(Error::client_closed())));
@@ -108,7 +108,7 @@ pub(super) struct Pump {
     pub(super) silence: Option<Duration>,
     /// The room in the queue, in records, and how much there is in all.
     pub(super) room: (Arc<Semaphore>, u32),
-    pub(super) report: Report,
+    pub(super) report: EventSender,
     pub(super) metrics: Arc<Metrics>,
     /// For the answer, if it is measured.
     pub(super) stamp: Stamp,
@@ -116,7 +116,7 @@ pub(super) struct Pump {
 
 /// How far an answer has come.
 #[derive(Debug, Default)]
-struct Progress {
+struct AnswerState {
     bytes: u64,
     /// The result code of the last message.
     code: u8,
@@ -134,7 +134,7 @@ impl Pump {
 
     async fn answer(&self) -> Result<()> {
         if let Some(stream) = self.idle.take(self.node.id()) {
-            let mut progress = Progress::default();
+            let mut progress = AnswerState::default();
             match self.read(stream, &mut progress).await {
                 // The server may have closed it meanwhile: if nothing came of it, another is opened. Silence is the
                 // node's own, and would meet the next one, too.
@@ -145,10 +145,10 @@ impl Pump {
         let cluster = self.cluster.upgrade().ok_or_else(Error::client_closed)?;
         let stream = cluster.open(&self.node).await?;
         drop(cluster);
-        self.read(stream, &mut Progress::default()).await
+        self.read(stream, &mut AnswerState::default()).await
     }
 
-    async fn read(&self, stream: Stream, progress: &mut Progress) -> Result<()> {
+    async fn read(&self, stream: Stream, progress: &mut AnswerState) -> Result<()> {
         let outcome = self.hand_over(stream, progress).await;
         let phase = if progress.bytes == 0 { Phase::Sent } else { Phase::Receiving };
         let outcome = outcome.map_err(|error| error.with_phase(phase));
@@ -161,7 +161,7 @@ impl Pump {
     }
 
     /// Sends the request and hands over the answer.
-    async fn hand_over(&self, stream: Stream, progress: &mut Progress) -> Result<()> {
+    async fn hand_over(&self, stream: Stream, progress: &mut AnswerState) -> Result<()> {
         let mut stream = BufReader::with_capacity(READ_BUFFER, stream);
         self.patient("send the query", stream.get_mut().write_all(&self.request)).await?;
         self.patient("send the query", stream.get_mut().flush()).await?;
@@ -184,18 +184,18 @@ impl Pump {
             if inner.as_ptr() != body.as_ptr() {
                 body = inner.to_vec();
             }
-            let (frame, records, goes) = Frame::look_through(body)?;
+            let (frame, records, continuation) = Frame::look_through(body)?;
             // However long it takes: the consumer decides.
             let (room, all) = &self.room;
             let permit = Arc::clone(room).acquire_many_owned(records.clamp(1, *all)).await;
             self.report.say(Event::Frame(frame, permit.map_err(|_| Error::client_closed())?));
-            match goes {
-                Goes::On => {}
-                Goes::Last if stream.buffer().is_empty() => {
+            match continuation {
+                Continuation::More => {}
+                Continuation::Last if stream.buffer().is_empty() => {
                     self.idle.keep(self.node.id(), stream.into_inner());
                     return Ok(());
                 }
-                Goes::Last | Goes::Failed => return Ok(()),
+                Continuation::Last | Continuation::Failed => return Ok(()),
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Rounds {
     /// How many records may still be handed out; `None`: no limit.
     budget: Option<u64>,
     /// The nodes of this round.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<NodeRequest>,
     running: usize,
     made: u32,
     /// How many rounds have left something to ask for again.
@@ -40,8 +40,8 @@ pub(super) struct Rounds {
     failures: Vec<Error>,
 }
 
-/// A node and what it is asked for.
-pub(super) struct Asked {
+/// What one node is asked for in this round.
+pub(super) struct NodeRequest {
     pub(super) node: Arc<NodeInfo>,
     pub(super) partitions: Vec<u16>,
     /// The most records that it is to send; 0: no limit.
@@ -54,22 +54,22 @@ pub(super) struct Asked {
     failure: Option<Error>,
 }
 
-/// What a message was.
+/// What a message of an answer is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum MessageKind {
     /// A record, to be handed out.
     Record,
     /// Something else, or a record beyond the limit.
     Nothing,
 }
 
-/// What comes after a round.
+/// How a round has ended, and so what comes next.
 #[derive(Debug)]
-pub(super) enum Then {
+pub(super) enum RoundEnd {
     /// Everything has come.
-    Over,
+    Complete,
     /// Another round for what had failed, after a pause.
-    Again(Duration),
+    Retry(Duration),
     /// Another round at once: some nodes had fewer records than their shares of the limit, others may have more.
     More,
 }
@@ -146,7 +146,7 @@ impl Rounds {
             };
             match self.asked.iter_mut().find(|asked| asked.node.id() == node.id()) {
                 Some(asked) => asked.partitions.push(partition),
-                None => self.asked.push(Asked {
+                None => self.asked.push(NodeRequest {
                     node: Arc::clone(node),
                     partitions: vec![partition],
                     limit: 0,
@@ -180,8 +180,9 @@ impl Rounds {
     ///
     /// # Errors
     /// It cannot be understood, or has come without being asked for.
-    pub(super) fn take(&mut self, from: usize, part: Part<'_>) -> Result<Taken> {
-        let Asked { node, partitions, limit, came, current, unavailable, failure: failed } = &mut self.asked[from];
+    pub(super) fn take(&mut self, from: usize, part: Part<'_>) -> Result<MessageKind> {
+        let NodeRequest { node, partitions, limit, came, current, unavailable, failure: failed } =
+            &mut self.asked[from];
         let label = node.label();
         let malformed = |error| bad(format!("a message of a query's answer is malformed: {error}"), label);
         if part.flags() & info3::PARTITION_DONE != 0 {
@@ -196,17 +197,17 @@ impl Rounds {
                 // With a limit it may have ended before the partition.
                 self.cursor.close(partition);
             }
-            return Ok(Taken::Nothing);
+            return Ok(MessageKind::Nothing);
         }
         if part.flags() & info3::LAST != 0 || part.result_code() != 0 {
             if !is_end(ResultCode::from(part.result_code())) {
                 *failed = Some(failure(&Message::decode(part.message).map_err(malformed)?, label));
             }
-            return Ok(Taken::Nothing);
+            return Ok(MessageKind::Nothing);
         }
         let Some(&digest) = part.digest() else {
             return if self.results {
-                Ok(Taken::Record)
+                Ok(MessageKind::Record)
             } else {
                 Err(bad("a record of a query has no digest".to_owned(), label))
             };
@@ -221,13 +222,13 @@ impl Rounds {
         *current = Some(partition);
         *came += 1;
         match &mut self.budget {
-            Some(0) => return Ok(Taken::Nothing),
+            Some(0) => return Ok(MessageKind::Nothing),
             Some(budget) => *budget -= 1,
             None => {}
         }
         self.before = Some((partition, *place));
         *place = PartitionPlace { last: Some(digest), index_value: part.index_value(), open: true };
-        Ok(Taken::Record)
+        Ok(MessageKind::Record)
     }
 
     /// See [`RawRecords::swap_last`](super::RawRecords::swap_last).
@@ -274,16 +275,16 @@ impl Rounds {
     ///
     /// # Errors
     /// Something failed that is not worth another round, or there were enough.
-    pub(super) fn after_round(&mut self) -> Result<Then> {
+    pub(super) fn after_round(&mut self) -> Result<RoundEnd> {
         if self.budget == Some(0) {
-            return Ok(Then::Over);
+            return Ok(RoundEnd::Complete);
         }
         if self.left.is_empty() {
             if self.budget.is_none() || self.results || self.cursor.is_done() {
-                return Ok(Then::Over);
+                return Ok(RoundEnd::Complete);
             }
             self.left = self.cursor.open().collect();
-            return Ok(Then::More);
+            return Ok(RoundEnd::More);
         }
         self.failed += 1;
         self.left.sort_unstable();
@@ -301,7 +302,7 @@ impl Rounds {
         if let Some(route) = &mut self.route {
             route.next_attempt(false);
         }
-        Ok(Then::Again(self.pauses.take().max(OWN_PAUSE)))
+        Ok(RoundEnd::Retry(self.pauses.take().max(OWN_PAUSE)))
     }
 
     /// The error of a query whose time is over. It names a node whose answer was not.

@@ -10,7 +10,7 @@ use aerolane_wire::proto::{PROTO_HEADER_SIZE, split_frame};
 use aerospike_core::ResultCode;
 
 use self::support::damage::each_damaged;
-use super::frame::Goes;
+use super::frame::Continuation;
 use super::*;
 use crate::topology::{Topology, TopologyBuilder, parse_replicas};
 
@@ -37,16 +37,16 @@ fn take(topology: &Topology, mut bytes: &[u8]) -> usize {
     let (mut rounds, mut given) = (rounds(topology), 0);
     while let Ok(Some((frame, size))) = split_frame(bytes, 1 << 20) {
         bytes = &bytes[size..];
-        let Ok((mut frame, records, goes)) = Frame::look_through(frame.body.to_vec()) else { break };
+        let Ok((mut frame, records, continuation)) = Frame::look_through(frame.body.to_vec()) else { break };
         let mut found = 0;
         while let Some(part) = frame.next() {
             match rounds.take(0, part) {
-                Ok(taken) => found += u32::from(taken == Taken::Record),
+                Ok(taken) => found += u32::from(taken == MessageKind::Record),
                 Err(_) => return given,
             }
         }
         given += found as usize;
-        if goes != Goes::On {
+        if continuation != Continuation::More {
             break;
         }
         assert_eq!(records, found, "what was seen of an answer is what comes of it");

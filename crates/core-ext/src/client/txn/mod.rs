@@ -38,7 +38,7 @@ use super::commands::Command;
 use super::execute::on_lane;
 use crate::clock;
 use crate::command::compress::{self, with_plain_body};
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::error::{Error, Result};
 use crate::topology::NodeInfo;
 
@@ -124,7 +124,7 @@ async fn send<R>(
     request: &[u8],
     decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
 ) -> Result<R> {
-    let lane = shared.lanes.mine()?;
+    let lane = shared.lanes.caller_lane()?;
     let now = clock::now();
     let subject = Subject { namespace, set };
     let mut attempts = Attempts::new(&shared.cluster, policy, subject, (kind_of(request), writes), now);
@@ -133,7 +133,7 @@ async fn send<R>(
         Ok(())
     };
     let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| decode(body, node));
-    on_lane(&shared.cluster, Way::Tasks(&lane), &mut attempts, (partition_id(digest), now), encode, decode).await
+    on_lane(&shared.cluster, LaneRef::Tasks(&lane), &mut attempts, (partition_id(digest), now), encode, decode).await
 }
 
 /// What a request is counted as, by its first words: what the steps of a transaction send is as good as encoded.

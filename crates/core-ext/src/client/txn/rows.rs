@@ -12,7 +12,7 @@ use super::{RecordId, announce};
 use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;
 use crate::client::batch::{Rows, Target, left_to_rows, on_lane};
-use crate::driver::way::Way;
+use crate::driver::lane_ref::LaneRef;
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
 
@@ -37,10 +37,10 @@ pub(in crate::client) async fn batch<R: Rows + ?Sized>(
     let mut policy = overlaid.map_or_else(|| policy.clone(), Arc::unwrap_or_clone);
     // Lanes do not inflate answers of several frames.
     policy.base_policy.use_compression = false;
-    let lane = shared.lanes.mine()?;
+    let lane = shared.lanes.caller_lane()?;
     let nobody = None::<fn(usize, &InTxn<'_, R>) -> std::future::Ready<bool>>;
     let mut rows = InTxn { rows, ledger: &ledger, sets: Mutex::default() };
-    Ok(on_lane(&shared.cluster, Way::Tasks(&lane), &policy, &mut rows, nobody).await)
+    Ok(on_lane(&shared.cluster, LaneRef::Tasks(&lane), &policy, &mut rows, nobody).await)
 }
 
 /// The monitor knows all rows that write.

@@ -26,15 +26,15 @@ use std::time::{Duration, Instant};
 use aerolane_wire::WireError;
 use aerolane_wire::proto::FrameType;
 
-use super::connection::{Broken, Connection, Tally};
+use super::connection::{Broken, Tally, ThreadConnection};
 use super::interrupt::SLICE;
 use super::pool::{Lease, Pool};
 use super::ready;
 use super::round_trip::RoundTrip;
-use super::sleepers::{Places, Sleepers};
+use super::sleepers::{Sleepers, WakeMask};
 use super::{Job, LOOK_AFTER};
 use crate::clock;
-use crate::driver::mark::PATIENCE;
+use crate::driver::low_water_mark::PATIENCE;
 use crate::driver::{close_reason, empty};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Answered, Meter, Stamp};
@@ -71,7 +71,7 @@ pub(super) struct Combiner {
 #[derive(Debug, Default)]
 struct State {
     /// Here while nobody leads.
-    connection: Option<Box<Connection>>,
+    connection: Option<Box<ThreadConnection>>,
     /// The latest reading of the clock, by whoever has joined or led.
     latest: Option<Instant>,
     /// How many rounds have begun since.
@@ -96,7 +96,7 @@ struct State {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Who is to be woken once the lock is released.
-    ready: Places,
+    ready: WakeMask,
     /// How many requests there usually are: the most of late.
     usual: usize,
     tally: Tally,
@@ -404,7 +404,7 @@ impl Combiner {
 
     /// A leader's part of the writing, without the lock. Where a round trip takes long, requests that come meanwhile leave,
     /// too, and others may write once it is done.
-    fn write_gathered<'a>(&'a self, mut state: MutexGuard<'a, State>, connection: &mut Connection) -> Written {
+    fn write_gathered<'a>(&'a self, mut state: MutexGuard<'a, State>, connection: &mut ThreadConnection) -> Written {
         let (long, ahead) = (state.round_trip.is_long(), state.taken);
         let expected = if long { 1 } else { ahead };
         let mut written = Written { last: Batch::default(), result: Ok(()), blocked: false, any: false, expected };
@@ -518,7 +518,7 @@ impl State {
     }
 
     /// Gives up the connection.
-    fn let_go(&mut self) -> Option<Box<Connection>> {
+    fn let_go(&mut self) -> Option<Box<ThreadConnection>> {
         self.socket = None;
         self.writing = false;
         self.rest = 0;
@@ -648,7 +648,7 @@ impl State {
     }
 
     /// Gives each whole frame that has come to the first of the requests.
-    fn hand_out(&mut self, connection: &mut Connection) -> Result<(), Broken> {
+    fn hand_out(&mut self, connection: &mut ThreadConnection) -> Result<(), Broken> {
         let mut meter = std::mem::take(&mut connection.meter);
         let before = self.taken;
         let handed_out = self.hand_out_frames(connection, &mut meter);
@@ -658,7 +658,7 @@ impl State {
         handed_out
     }
 
-    fn hand_out_frames(&mut self, connection: &mut Connection, meter: &mut Meter) -> Result<(), Broken> {
+    fn hand_out_frames(&mut self, connection: &mut ThreadConnection, meter: &mut Meter) -> Result<(), Broken> {
         while let Some(frame) = connection.next_frame()? {
             if frame.header.frame_type != FrameType::Message {
                 return Err(WireError::invalid("a frame that is no plain message among answers", 1).into());

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::close_reason;
 use crate::driver::layer::Layer;
-use crate::driver::mark::LowWaterMark;
+use crate::driver::low_water_mark::LowWaterMark;
 use crate::lane::{Failure, FailureKind, RESERVED_AT_ONCE};
 use crate::metrics::Meter;
 
@@ -58,7 +58,7 @@ impl Tally {
 
 /// An open connection, used by one thread at a time.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ThreadConnection {
     /// Shared with the pool, which shuts it down when the client is closed.
     socket: Arc<TcpStream>,
     layer: Layer,
@@ -126,7 +126,7 @@ impl From<WireError> for Broken {
     }
 }
 
-impl Connection {
+impl ThreadConnection {
     /// Takes over a stream that has no timeouts set.
     pub(super) fn new((stream, node): (BlockingStream, Arc<str>), serial: u64, meter: Meter, now: Instant) -> Self {
         let (socket, layer) = Layer::of_blocking(stream);

@@ -26,7 +26,7 @@ use aerolane_wire::WireError;
 use combined::Combiner;
 use connection::Broken;
 pub(crate) use interrupt::Interrupt;
-use pool::{CLOSED_BY_CLIENT, CheckedOut, Lease, Limits, Place, Pool, Refused};
+use pool::{CLOSED_BY_CLIENT, CheckedOut, Lease, OpenPermit, Pool, PoolLimits, Refused};
 use sharing::{SHARE_FROM, Sharing};
 
 use super::empty;
@@ -39,7 +39,7 @@ use crate::config::{PoolSizing, WhenFull};
 use crate::connect::BlockingStream;
 use crate::error::Error;
 use crate::lane::{Class, Failure, FailureKind, NodeCounters, is_slow};
-use crate::metrics::{Answered, Mark, Meter, Metrics, Stamp, last_result_code, result_code};
+use crate::metrics::{Answered, Meter, MetricKey, Metrics, Stamp, last_result_code, result_code};
 use crate::topology::{NodeId, NodeInfo};
 
 /// After so long at rest a connection is looked at before it is used: the server may have closed it.
@@ -105,7 +105,7 @@ pub(crate) struct Sent<'a> {
     deadline: Option<Instant>,
     /// Nothing is changed on the server by a request that is lost: then a lost one counts as not sent.
     reads: bool,
-    mark: Mark,
+    metric_key: MetricKey,
     /// When the attempt began, if it is measured.
     began: Instant,
 }
@@ -126,7 +126,7 @@ pub(crate) struct Job<'a> {
     /// The request cannot change anything on the server.
     pub(crate) reads: bool,
     /// What the answer is counted as, if it is measured, from `now` on.
-    pub(crate) mark: Mark,
+    pub(crate) metric_key: MetricKey,
     /// Whether the caller may be interrupted.
     pub(crate) interrupt: Interrupt<'a>,
 }
@@ -154,7 +154,7 @@ impl Pools {
         }
         let active = verdict.in_flight.div_ceil(*depth).min(combiners.len());
         let combiner = &combiners[thread::number() % active];
-        let stamp = self.metrics.as_ref().map_or(Stamp::NONE, |metrics| metrics.stamp(job.mark, job.now));
+        let stamp = self.metrics.as_ref().map_or(Stamp::NONE, |metrics| metrics.stamp(job.metric_key, job.now));
         if let Some(joined) = combiner.join(pool, job.request, (job.now, stamp)) {
             let mut answer = ANSWER.take();
             let result = joined.finish(pool, job, &mut answer, decode);
@@ -214,22 +214,22 @@ impl Pools {
         let mut lease = match checked_out {
             CheckedOut::Ready(lease) => match Self::looked_at(lease, now) {
                 Ok(lease) => lease,
-                Err(place) => self.open(node, place, job.deadline, &mut now)?,
+                Err(permit) => self.open(node, permit, job.deadline, &mut now)?,
             },
-            CheckedOut::Open(place) => self.open(node, place, job.deadline, &mut now)?,
+            CheckedOut::Open(permit) => self.open(node, permit, job.deadline, &mut now)?,
         };
-        let Job { request, deadline, reads, mark, interrupt, now: began } = job;
+        let Job { request, deadline, reads, metric_key, interrupt, now: began } = job;
         if lease.waited {
-            lease.meter.placed_now(mark, began);
+            lease.meter.placed_now(metric_key, began);
         }
         match lease.send(request, now, deadline, interrupt) {
-            Ok(()) => Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline, reads, mark, began }),
+            Ok(()) => Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline, reads, metric_key, began }),
             Err(broken) => Err(ExchangeError::Failed(self.broken(pool, node.id(), lease, broken, false))),
         }
     }
 
     /// A connection that has rested for long may be dead: then a place to open another one instead.
-    fn looked_at(lease: Lease<'_>, now: Instant) -> Result<Lease<'_>, Place<'_>> {
+    fn looked_at(lease: Lease<'_>, now: Instant) -> Result<Lease<'_>, OpenPermit<'_>> {
         if now.saturating_duration_since(lease.last_used) < LOOK_AFTER || !lease.has_died() {
             return Ok(lease);
         }
@@ -240,7 +240,7 @@ impl Pools {
     fn open<'a>(
         &self,
         node: &NodeInfo,
-        place: Place<'a>,
+        permit: OpenPermit<'a>,
         deadline: Option<Instant>,
         now: &mut Instant,
     ) -> Result<Lease<'a>, ExchangeError> {
@@ -255,10 +255,10 @@ impl Pools {
         match opened {
             Ok(stream) => {
                 let meter = Meter::new(self.metrics.as_ref(), node.id().index() as u16);
-                Ok(place.fill((stream, Arc::clone(node.label())), meter, *now))
+                Ok(permit.fill((stream, Arc::clone(node.label())), meter, *now))
             }
             Err(kind) => {
-                place.fail();
+                permit.fail();
                 if matches!(kind, FailureKind::OpenFailed(_)) {
                     self.opener.lost(node.id());
                 }
@@ -318,9 +318,9 @@ impl Pools {
         let Some(pool) = self.pool(node.id(), Class::Single) else { return };
         for index in 0..pool.missing() {
             // The first one goes to the thread that made the client, the others to those that come next.
-            let Some(place) = pool.place_ahead(thread::number() + index) else { return };
+            let Some(permit) = pool.permit_ahead(thread::number() + index) else { return };
             let mut now = clock::now();
-            match self.open(node, place, None, &mut now) {
+            match self.open(node, permit, None, &mut now) {
                 Ok(lease) => lease.give_back(now),
                 Err(_) => return,
             }
@@ -402,13 +402,13 @@ impl Pools {
 
 impl NodePools {
     fn new(sizing: &PoolSizing) -> Self {
-        let single = Limits {
+        let single = PoolLimits {
             min: sizing.min as usize,
             max: sizing.max as usize,
             max_waiting: sizing.max_waiting,
             wait: sizing.when_full == WhenFull::Wait,
         };
-        let batch = Limits { min: 0, max: sizing.batch_max as usize, ..single };
+        let batch = PoolLimits { min: 0, max: sizing.batch_max as usize, ..single };
         let depth = combined::DEPTH.min(sizing.depth as usize);
         // Never so many that they leave too few connections for the calls that they do not take; none at all where so few
         // may share one that it would cost more than it saves.
@@ -474,11 +474,11 @@ impl Sent<'_> {
     ) -> Result<Result<(), E>, Failure> {
         let mut scratch = Vec::new();
         loop {
-            let mark = self.mark;
+            let metric_key = self.metric_key;
             let (last, code) = match self.lease.receive(self.now, self.deadline, interrupt) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
                     Ok(body) => match each(body) {
-                        Ok(true) if !mark.is_none() => (Ok(true), last_result_code(body)),
+                        Ok(true) if !metric_key.is_none() => (Ok(true), last_result_code(body)),
                         last => (last, 0),
                     },
                     Err(error) => return Err(self.undecodable(&error)),
@@ -504,11 +504,11 @@ impl Sent<'_> {
     /// The answer has come whole.
     #[inline]
     fn measure(&mut self, code: u8) {
-        if !self.mark.is_none() {
+        if !self.metric_key.is_none() {
             let connection = &mut *self.lease;
             let (sent, received) = (connection.tally.bytes_sent, connection.tally.bytes_received);
             let answered = Answered { sent, received, result_code: Some(code) };
-            connection.meter.answered_now(self.mark, self.began, answered);
+            connection.meter.answered_now(self.metric_key, self.began, answered);
         }
     }
 

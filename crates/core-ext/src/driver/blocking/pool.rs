@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::connection::{Connection, Tally};
+use super::connection::{Tally, ThreadConnection};
 use super::interrupt::{Interrupt, SLICE};
 use crate::clock;
 use crate::connect::BlockingStream;
@@ -33,7 +33,7 @@ const NODE_GONE: &str = "the node has left the cluster";
 
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct PoolLimits {
     /// Connections kept when idle.
     pub(super) min: usize,
     /// Most connections.
@@ -46,7 +46,7 @@ pub(super) struct Limits {
 
 #[derive(Debug)]
 pub(super) struct Pool {
-    limits: Limits,
+    limits: PoolLimits,
     shards: Box<[Shard]>,
     /// Open or being opened.
     taken: AtomicUsize,
@@ -73,13 +73,13 @@ pub(super) struct Pool {
 /// On cache lines of its own: each thread writes to its shard all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Shard(Mutex<Resting>);
+struct Shard(Mutex<IdleConnections>);
 
 #[derive(Debug, Default)]
-struct Resting {
+struct IdleConnections {
     /// The most recently used one is last.
     #[allow(clippy::vec_box)] // moved in and out at every call, as a pointer
-    idle: Vec<Box<Connection>>,
+    idle: Vec<Box<ThreadConnection>>,
     tally: Tally,
 }
 
@@ -94,9 +94,9 @@ struct Waiter {
 /// What a caller may use.
 #[derive(Debug)]
 enum Grant {
-    Connection(Box<Connection>),
+    ThreadConnection(Box<ThreadConnection>),
     /// A place, to open a connection for.
-    Place,
+    OpenPermit,
     Closed,
 }
 
@@ -106,7 +106,7 @@ pub(super) enum CheckedOut<'a> {
     /// A connection.
     Ready(Lease<'a>),
     /// The right to open one.
-    Open(Place<'a>),
+    Open(OpenPermit<'a>),
 }
 
 /// Why there is no connection.
@@ -121,7 +121,7 @@ pub(super) enum Refused {
 }
 
 impl Pool {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: PoolLimits) -> Self {
         let shards = limits.max.next_power_of_two().min(MAX_SHARDS);
         Self {
             limits,
@@ -194,16 +194,18 @@ impl Pool {
         match grant {
             Some(Grant::Closed) => Err(Refused::Closed),
             // What was given in between goes to the next in line.
-            Some(Grant::Connection(connection)) if interrupted => {
+            Some(Grant::ThreadConnection(connection)) if interrupted => {
                 self.give_back(connection);
                 Err(Refused::Interrupted)
             }
-            Some(Grant::Place) if interrupted => {
+            Some(Grant::OpenPermit) if interrupted => {
                 self.free_place();
                 Err(Refused::Interrupted)
             }
-            Some(Grant::Connection(connection)) => Ok(CheckedOut::Ready(self.lease_waited_for(connection, thread))),
-            Some(Grant::Place) => Ok(CheckedOut::Open(self.place(thread))),
+            Some(Grant::ThreadConnection(connection)) => {
+                Ok(CheckedOut::Ready(self.lease_waited_for(connection, thread)))
+            }
+            Some(Grant::OpenPermit) => Ok(CheckedOut::Open(self.permit(thread))),
             None if interrupted => Err(Refused::Interrupted),
             None => {
                 self.timeouts_in_line.fetch_add(1, Ordering::Relaxed);
@@ -233,7 +235,7 @@ impl Pool {
             return Some(CheckedOut::Ready(self.lease(connection, thread)));
         }
         if self.take_place() {
-            return Some(CheckedOut::Open(self.place(thread)));
+            return Some(CheckedOut::Open(self.permit(thread)));
         }
         self.steal(thread, |_| true).map(|connection| CheckedOut::Ready(self.lease(connection, thread)))
     }
@@ -310,9 +312,9 @@ impl Pool {
             let grant = if self.is_closed() {
                 Grant::Closed
             } else if let Some(connection) = self.steal(0, |_| true) {
-                Grant::Connection(connection)
+                Grant::ThreadConnection(connection)
             } else if self.take_place() {
-                Grant::Place
+                Grant::OpenPermit
             } else {
                 break;
             };
@@ -325,7 +327,7 @@ impl Pool {
     }
 
     /// An idle connection from any shard, beginning behind the thread's own.
-    fn steal(&self, thread: usize, fits: impl Fn(&Connection) -> bool) -> Option<Box<Connection>> {
+    fn steal(&self, thread: usize, fits: impl Fn(&ThreadConnection) -> bool) -> Option<Box<ThreadConnection>> {
         (0..self.shards.len()).find_map(|step| {
             let mut resting = self.shard(thread + 1 + step).0.lock();
             let index = resting.idle.iter().rposition(|c| fits(c))?;
@@ -348,17 +350,17 @@ impl Pool {
         &self.shards[thread & (self.shards.len() - 1)]
     }
 
-    fn lease(&self, connection: Box<Connection>, thread: usize) -> Lease<'_> {
+    fn lease(&self, connection: Box<ThreadConnection>, thread: usize) -> Lease<'_> {
         Lease { pool: self, thread, connection: Some(connection), waited: false }
     }
 
-    fn lease_waited_for(&self, connection: Box<Connection>, thread: usize) -> Lease<'_> {
+    fn lease_waited_for(&self, connection: Box<ThreadConnection>, thread: usize) -> Lease<'_> {
         Lease { pool: self, thread, connection: Some(connection), waited: true }
     }
 
-    fn place(&self, thread: usize) -> Place<'_> {
+    fn permit(&self, thread: usize) -> OpenPermit<'_> {
         self.opening.fetch_add(1, Ordering::Relaxed);
-        Place { pool: self, thread, used: false }
+        OpenPermit { pool: self, thread, used: false }
     }
 
     fn full(&self, waiting: usize) -> Full {
@@ -367,13 +369,13 @@ impl Pool {
     }
 
     /// Takes a connection back from [`Lease::keep`].
-    pub(super) fn give_back(&self, connection: Box<Connection>) {
+    pub(super) fn give_back(&self, connection: Box<ThreadConnection>) {
         let last_used = connection.last_used;
         self.lease(connection, 0).give_back(last_used);
     }
 
     /// Closes a connection from [`Lease::keep`].
-    pub(super) fn discard_broken(&self, connection: Box<Connection>) {
+    pub(super) fn discard_broken(&self, connection: Box<ThreadConnection>) {
         self.closed_error.fetch_add(1, Ordering::Relaxed);
         self.discard(connection, 0);
     }
@@ -383,13 +385,13 @@ impl Pool {
     }
 
     /// Lets go of a connection and its place.
-    fn discard(&self, connection: Box<Connection>, thread: usize) {
+    fn discard(&self, connection: Box<ThreadConnection>, thread: usize) {
         self.forget(connection, thread);
         self.free_place();
     }
 
     /// Lets go of a connection, whose place stays taken.
-    fn forget(&self, connection: Box<Connection>, thread: usize) {
+    fn forget(&self, connection: Box<ThreadConnection>, thread: usize) {
         self.shard(thread).0.lock().tally.add(&connection.tally);
         self.sockets.lock().remove(&connection.serial);
         self.closed_count.fetch_add(1, Ordering::Relaxed);
@@ -399,7 +401,7 @@ impl Pool {
 
     /// Closes idle connections that the peer has closed.
     pub(super) fn sweep(&self) {
-        self.drop_idle(&self.closed_error, CLOSED_BY_NODE, Connection::has_died);
+        self.drop_idle(&self.closed_error, CLOSED_BY_NODE, ThreadConnection::has_died);
     }
 
     /// Closes connections that have been idle for `idle`, the minimum excepted.
@@ -413,7 +415,7 @@ impl Pool {
     }
 
     /// Closes the idle connections that `out` names, and counts them in `reason`, too.
-    fn drop_idle(&self, reason: &AtomicU64, why: &'static str, mut out: impl FnMut(&Connection) -> bool) {
+    fn drop_idle(&self, reason: &AtomicU64, why: &'static str, mut out: impl FnMut(&ThreadConnection) -> bool) {
         for (index, shard) in self.shards.iter().enumerate() {
             // Discarded outside of the lock, which `discard` takes, too.
             let gone: Vec<_> = shard.0.lock().idle.extract_if(.., |c| out(c)).collect();
@@ -431,7 +433,7 @@ impl Pool {
         self.closed.store(true, Ordering::SeqCst);
         self.drop_idle(&AtomicU64::new(0), CLOSED_BY_CLIENT, |_| true);
         for socket in self.sockets.lock().values() {
-            Connection::shut_down(socket);
+            ThreadConnection::shut_down(socket);
         }
         self.serve();
     }
@@ -462,8 +464,8 @@ impl Pool {
     }
 
     /// A place for a connection ahead of use.
-    pub(super) fn place_ahead(&self, thread: usize) -> Option<Place<'_>> {
-        (!self.is_closed() && self.take_place()).then(|| self.place(thread))
+    pub(super) fn permit_ahead(&self, thread: usize) -> Option<OpenPermit<'_>> {
+        (!self.is_closed() && self.take_place()).then(|| self.permit(thread))
     }
 
     pub(super) fn counters(&self) -> NodeCounters {
@@ -506,7 +508,7 @@ impl Pool {
 pub(super) struct Lease<'a> {
     pool: &'a Pool,
     thread: usize,
-    connection: Option<Box<Connection>>,
+    connection: Option<Box<ThreadConnection>>,
     /// The caller had to wait for it: in line, or until it was open.
     pub(super) waited: bool,
 }
@@ -515,33 +517,33 @@ pub(super) struct Lease<'a> {
 const IN_USE: &str = "a lease has its connection until it is given back";
 
 impl Deref for Lease<'_> {
-    type Target = Connection;
+    type Target = ThreadConnection;
 
-    fn deref(&self) -> &Connection {
+    fn deref(&self) -> &ThreadConnection {
         self.connection.as_deref().expect(IN_USE)
     }
 }
 
 impl DerefMut for Lease<'_> {
-    fn deref_mut(&mut self) -> &mut Connection {
+    fn deref_mut(&mut self) -> &mut ThreadConnection {
         self.connection.as_deref_mut().expect(IN_USE)
     }
 }
 
 impl<'a> Lease<'a> {
     /// Closes the connection and keeps its place, to open another one.
-    pub(super) fn replace(mut self) -> Place<'a> {
+    pub(super) fn replace(mut self) -> OpenPermit<'a> {
         let (pool, thread) = (self.pool, self.thread);
         if let Some(mut connection) = self.connection.take() {
             connection.closing = Cow::Borrowed(CLOSED_BY_NODE);
             pool.closed_error.fetch_add(1, Ordering::Relaxed);
             pool.forget(connection, thread);
         }
-        pool.place(thread)
+        pool.permit(thread)
     }
 
     /// Takes the connection out for good; its place stays taken until [`Pool::give_back`] or [`Pool::discard_broken`].
-    pub(super) fn keep(mut self) -> Box<Connection> {
+    pub(super) fn keep(mut self) -> Box<ThreadConnection> {
         self.connection.take().expect(IN_USE)
     }
 
@@ -580,13 +582,13 @@ impl Drop for Lease<'_> {
 
 /// The right to open a connection. Dropped unused, it goes to the next in line.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct OpenPermit<'a> {
     pool: &'a Pool,
     thread: usize,
     used: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> OpenPermit<'a> {
     /// The connection is open.
     pub(super) fn fill(mut self, stream: (BlockingStream, Arc<str>), meter: Meter, now: Instant) -> Lease<'a> {
         self.used = true;
@@ -594,11 +596,11 @@ impl<'a> Place<'a> {
         pool.opening.fetch_sub(1, Ordering::Relaxed);
         pool.opened.fetch_add(1, Ordering::Relaxed);
         let serial = pool.next_serial.fetch_add(1, Ordering::Relaxed);
-        let connection = Box::new(Connection::new(stream, serial, meter, now));
+        let connection = Box::new(ThreadConnection::new(stream, serial, meter, now));
         pool.sockets.lock().insert(serial, Arc::clone(connection.socket()));
         if pool.is_closed() {
             // Closing may have looked at the list before this one was in it.
-            Connection::shut_down(connection.socket());
+            ThreadConnection::shut_down(connection.socket());
         }
         pool.lease_waited_for(connection, self.thread)
     }
@@ -609,7 +611,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for OpenPermit<'_> {
     fn drop(&mut self) {
         if !self.used {
             self.pool.opening.fetch_sub(1, Ordering::Relaxed);

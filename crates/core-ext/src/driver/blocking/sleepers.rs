@@ -9,12 +9,12 @@ pub(super) use futex::Sleepers;
 #[cfg(not(target_os = "linux"))]
 pub(super) use listed::Sleepers;
 
-/// A set of places. There are 32: a number stands for its place modulo 32, so two sleepers may share one, and be woken
+/// A set of places to wake. There are 32: a number stands for its place modulo 32, so two sleepers may share one, and be woken
 /// together.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Places(u32);
+pub(super) struct WakeMask(u32);
 
-impl Places {
+impl WakeMask {
     pub(super) fn add(&mut self, number: u32) {
         self.0 |= bit(number);
     }
@@ -24,9 +24,9 @@ impl Places {
     }
 }
 
-/// How often anybody had been woken at some time.
+/// How often anybody had been woken at some time: tells whether anybody was woken since.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen(u32);
+pub(super) struct WakeCount(u32);
 
 const fn bit(number: u32) -> u32 {
     1 << (number % u32::BITS)
@@ -41,7 +41,7 @@ mod futex {
     use rustix::thread::futex::{Flags, Timespec, wait_bitset, wake_bitset};
     use rustix::time::{ClockId, clock_gettime};
 
-    use super::{Places, Seen, bit};
+    use super::{WakeCount, WakeMask, bit};
 
     #[derive(Debug, Default)]
     pub(in super::super) struct Sleepers {
@@ -51,13 +51,13 @@ mod futex {
 
     impl Sleepers {
         /// To be asked while the lock is held under which the caller found that it has to sleep.
-        pub(in super::super) fn seen(&self) -> Seen {
-            Seen(self.wakes.load(Ordering::Relaxed))
+        pub(in super::super) fn seen(&self) -> WakeCount {
+            WakeCount(self.wakes.load(Ordering::Relaxed))
         }
 
         /// Sleeps until this place is woken, or for so long. Does not sleep if anybody was woken since `seen`; may also
         /// end for no reason.
-        pub(in super::super) fn sleep(&self, seen: Seen, number: u32, longest: Option<Duration>) {
+        pub(in super::super) fn sleep(&self, seen: WakeCount, number: u32, longest: Option<Duration>) {
             let Some(bit) = NonZeroU32::new(bit(number)) else { return };
             // The kernel wants the time at which to end. One that is too far away to be told is none.
             let end = longest
@@ -67,11 +67,11 @@ mod futex {
         }
 
         /// Wakes all who sleep in these places, once `lock` is released, which guards what they look at.
-        pub(in super::super) fn wake<L>(&self, places: Places, lock: L) {
+        pub(in super::super) fn wake<L>(&self, mask: WakeMask, lock: L) {
             // With the lock held: who takes it next and goes to sleep has seen this.
             self.wakes.fetch_add(1, Ordering::Relaxed);
             drop(lock);
-            if let Some(bits) = NonZeroU32::new(places.0) {
+            if let Some(bits) = NonZeroU32::new(mask.0) {
                 // Fails for no reason that there could be here.
                 let _ = wake_bitset(&self.wakes, Flags::PRIVATE, i32::MAX as u32, bits);
             }
@@ -87,7 +87,7 @@ mod listed {
 
     use crate::sync::Mutex;
 
-    use super::{Places, Seen, bit};
+    use super::{WakeCount, WakeMask, bit};
 
     #[derive(Debug, Default)]
     pub(in super::super) struct Sleepers {
@@ -99,12 +99,12 @@ mod listed {
 
     impl Sleepers {
         /// As with a futex.
-        pub(in super::super) fn seen(&self) -> Seen {
-            Seen(self.wakes.load(Ordering::Relaxed))
+        pub(in super::super) fn seen(&self) -> WakeCount {
+            WakeCount(self.wakes.load(Ordering::Relaxed))
         }
 
         /// As with a futex.
-        pub(in super::super) fn sleep(&self, seen: Seen, number: u32, longest: Option<Duration>) {
+        pub(in super::super) fn sleep(&self, seen: WakeCount, number: u32, longest: Option<Duration>) {
             {
                 let mut all = self.all.lock();
                 if self.wakes.load(Ordering::Relaxed) != seen.0 {
@@ -122,10 +122,10 @@ mod listed {
         }
 
         /// As with a futex.
-        pub(in super::super) fn wake<L>(&self, places: Places, lock: L) {
+        pub(in super::super) fn wake<L>(&self, mask: WakeMask, lock: L) {
             self.wakes.fetch_add(1, Ordering::Relaxed);
             drop(lock);
-            let woken: Vec<_> = self.all.lock().extract_if(.., |(bit, _)| places.0 & *bit != 0).collect();
+            let woken: Vec<_> = self.all.lock().extract_if(.., |(bit, _)| mask.0 & *bit != 0).collect();
             for (_, thread) in woken {
                 thread.unpark();
             }
@@ -141,21 +141,21 @@ mod tests {
 
     use crate::sync::Mutex;
 
-    use super::Places;
+    use super::WakeMask;
 
-    fn places(numbers: &[u32]) -> Places {
-        let mut places = Places::default();
+    fn mask(numbers: &[u32]) -> WakeMask {
+        let mut mask = WakeMask::default();
         for number in numbers {
-            places.add(*number);
+            mask.add(*number);
         }
-        places
+        mask
     }
 
     #[test]
     fn numbers_share_places_beyond_32() {
-        assert!(places(&[]).is_empty());
-        assert_eq!(places(&[1, 33, 65]), places(&[1]));
-        assert_ne!(places(&[0, 31]), places(&[0]));
+        assert!(mask(&[]).is_empty());
+        assert_eq!(mask(&[1, 33, 65]), mask(&[1]));
+        assert_ne!(mask(&[0, 31]), mask(&[0]));
     }
 
     /// The same for both kinds.
@@ -192,7 +192,7 @@ mod tests {
                         for number in numbers {
                             called[*number as usize] = true;
                         }
-                        shared.0.wake(places(numbers), called);
+                        shared.0.wake(mask(numbers), called);
                     };
                     call(&[1, 3, 5, 7]);
                     call(&[0]);
@@ -221,7 +221,7 @@ mod tests {
                 fn who_was_woken_before_it_sleeps_does_not() {
                     let sleepers = Sleepers::default();
                     let seen = sleepers.seen();
-                    sleepers.wake(places(&[5]), ());
+                    sleepers.wake(mask(&[5]), ());
                     // Without a time it would sleep for good.
                     sleepers.sleep(seen, 3, None);
                 }
@@ -236,13 +236,13 @@ mod tests {
                                 loop {
                                     let mut turn = turn.lock();
                                     if *turn >= ROUNDS {
-                                        sleepers.wake(places(&[0, 1, 2, 3]), turn);
+                                        sleepers.wake(mask(&[0, 1, 2, 3]), turn);
                                         return;
                                     }
                                     if *turn % 4 == number {
                                         *turn += 1;
                                         let next = *turn % 4;
-                                        sleepers.wake(places(&[next]), turn);
+                                        sleepers.wake(mask(&[next]), turn);
                                         continue;
                                     }
                                     let seen = sleepers.seen();

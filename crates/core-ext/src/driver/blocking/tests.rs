@@ -113,7 +113,14 @@ fn call(pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError
 fn call_at(now: Instant, pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError> {
     let request = [2, 3, 0, 0, 0, 0, 0, 1, wait_ms];
     let deadline = (timeout_ms > 0).then(|| now + Duration::from_millis(timeout_ms));
-    let job = Job { request: &request, now, deadline, reads: true, mark: Mark::NONE, interrupt: Interrupt::default() };
+    let job = Job {
+        request: &request,
+        now,
+        deadline,
+        reads: true,
+        metric_key: MetricKey::NONE,
+        interrupt: Interrupt::default(),
+    };
     pools.exchange(&node(), job, |body| body[22])
 }
 
@@ -193,7 +200,7 @@ fn a_write_that_blocks_ends_in_time_and_counts_as_not_sent() {
         now,
         deadline: Some(now + Duration::from_millis(100)),
         reads: false,
-        mark: Mark::NONE,
+        metric_key: MetricKey::NONE,
         interrupt: Interrupt::default(),
     };
     let error = pools.exchange(&node(), job, |_| ()).unwrap_err();
@@ -404,7 +411,7 @@ fn on_shared(pools: &Pools) -> usize {
 fn shared_call(pools: &Pools, byte: u8, interrupt: Interrupt<'_>) -> Result<u8, Failure> {
     let request = [2, 3, 0, 0, 0, 0, 0, 1, byte];
     let now = Instant::now();
-    shared(pools, Job { request: &request, now, deadline: None, reads: true, mark: Mark::NONE, interrupt })
+    shared(pools, Job { request: &request, now, deadline: None, reads: true, metric_key: MetricKey::NONE, interrupt })
 }
 
 /// The same with any request. The combiner gets a connection if it has none.
@@ -524,7 +531,7 @@ fn who_stands_in_line_and_runs_a_signal_handler_holds_up_nobody() {
             now: Instant::now(),
             deadline: None,
             reads: true,
-            mark: Mark::NONE,
+            metric_key: MetricKey::NONE,
             interrupt: Interrupt::by(&joins_the_others),
         };
         assert_eq!(pools.exchange(&node(), job, |body| body[22]).unwrap(), 3);
@@ -614,7 +621,7 @@ fn a_leader_reads_while_the_server_takes_no_more() {
         request.resize(REQUEST, byte);
         let (now, interrupt) = (Instant::now(), Interrupt::default());
         let deadline = Some(now + Duration::from_secs(60));
-        shared(&pools, Job { request: &request, now, deadline, reads: false, mark: Mark::NONE, interrupt })
+        shared(&pools, Job { request: &request, now, deadline, reads: false, metric_key: MetricKey::NONE, interrupt })
     };
     assert_eq!(shared_call(0).unwrap(), 0);
     let (start, call) = (Barrier::new(32), &shared_call);

@@ -24,15 +24,15 @@ thread_local! {
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whom an entry of the lane belongs to.
-pub(super) enum Holder<T> {
+/// Who submitted an entry of the lane, and gets its outcome.
+pub(super) enum EntryOwner<T> {
     /// The loop, with its token.
     Loop(T),
     /// A future, with its slot.
     Future(u32),
 }
 
-/// The way of futures onto the lane of a driver; see [`HostDriver::handle`](super::HostDriver::handle).
+/// How futures reach the lane of a driver; see [`HostDriver::handle`](super::HostDriver::handle).
 #[derive(Clone, Debug)]
 pub struct HostHandle(Arc<FutureQueue>);
 
@@ -194,7 +194,7 @@ impl FutureQueue {
         &self,
         driver: &mut D,
         mut cancel: impl FnMut(&mut D, u16, Class, Ticket),
-        mut submit: impl FnMut(&mut D, &OutgoingRequest, Holder<T>) -> Result<Ticket, (Full, Holder<T>)>,
+        mut submit: impl FnMut(&mut D, &OutgoingRequest, EntryOwner<T>) -> Result<Ticket, (Full, EntryOwner<T>)>,
     ) {
         if !self.news.swap(false, Ordering::Acquire) {
             return;
@@ -212,7 +212,7 @@ impl FutureQueue {
         }
         for Submission { slot, node, class, deadline, now, stamp, request } in state.left.drain(..) {
             let outgoing = OutgoingRequest { node, class, deadline, now, stamp, request };
-            state.places[slot as usize] = match submit(driver, &outgoing, Holder::Future(slot)) {
+            state.places[slot as usize] = match submit(driver, &outgoing, EntryOwner::Future(slot)) {
                 Ok(ticket) => RequestState::Lane(node, class, ticket),
                 Err((full, _)) => {
                     state.slots.failed(slot, &closed(false));
@@ -278,21 +278,21 @@ impl Drop for DriverSide {
     }
 }
 
-/// Tells the loop and the futures, each of their own.
-pub(super) struct Both<'a, S> {
+/// Passes each outcome to its owner: the loop, or a future.
+pub(super) struct OutcomeRouter<'a, S> {
     sink: &'a mut S,
     queue: Arc<FutureQueue>,
     /// A future has got its outcome.
     woken: bool,
 }
 
-impl<'a, S> Both<'a, S> {
+impl<'a, S> OutcomeRouter<'a, S> {
     pub(super) fn new(sink: &'a mut S, queue: &DriverSide) -> Self {
         Self { sink, queue: Arc::clone(&queue.0), woken: false }
     }
 }
 
-impl<S> Drop for Both<'_, S> {
+impl<S> Drop for OutcomeRouter<'_, S> {
     fn drop(&mut self) {
         if self.woken {
             self.queue.wake();
@@ -300,41 +300,41 @@ impl<S> Drop for Both<'_, S> {
     }
 }
 
-impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
-    fn answer(&mut self, token: Holder<T>, body: &[u8]) {
+impl<T, S: Sink<T>> Sink<EntryOwner<T>> for OutcomeRouter<'_, S> {
+    fn answer(&mut self, token: EntryOwner<T>, body: &[u8]) {
         match token {
-            Holder::Loop(token) => self.sink.answer(token, body),
-            Holder::Future(slot) => {
+            EntryOwner::Loop(token) => self.sink.answer(token, body),
+            EntryOwner::Future(slot) => {
                 self.queue.state.lock().slots.answer(slot, body);
                 self.woken = true;
             }
         }
     }
 
-    fn answer_owned(&mut self, token: Holder<T>, body: Vec<u8>) {
+    fn answer_owned(&mut self, token: EntryOwner<T>, body: Vec<u8>) {
         match token {
-            Holder::Loop(token) => self.sink.answer_owned(token, body),
-            Holder::Future(slot) => {
+            EntryOwner::Loop(token) => self.sink.answer_owned(token, body),
+            EntryOwner::Future(slot) => {
                 self.queue.state.lock().slots.answer_owned(slot, body);
                 self.woken = true;
             }
         }
     }
 
-    fn part(&mut self, token: &mut Holder<T>, body: &[u8], last: bool) {
+    fn part(&mut self, token: &mut EntryOwner<T>, body: &[u8], last: bool) {
         match token {
-            Holder::Loop(token) => self.sink.part(token, body, last),
-            Holder::Future(slot) => {
+            EntryOwner::Loop(token) => self.sink.part(token, body, last),
+            EntryOwner::Future(slot) => {
                 self.queue.state.lock().slots.part(slot, body, last);
                 self.woken |= last;
             }
         }
     }
 
-    fn failed(&mut self, token: Holder<T>, failure: &Failure) {
+    fn failed(&mut self, token: EntryOwner<T>, failure: &Failure) {
         match token {
-            Holder::Loop(token) => self.sink.failed(token, failure),
-            Holder::Future(slot) => {
+            EntryOwner::Loop(token) => self.sink.failed(token, failure),
+            EntryOwner::Future(slot) => {
                 self.queue.state.lock().slots.failed(slot, failure);
                 self.woken = true;
             }

@@ -8,7 +8,7 @@
 //! A driver is made by [`RawClient::host_driver`](crate::client::RawClient::host_driver).
 
 mod exchange;
-mod relief;
+mod read_ahead;
 mod sharing;
 mod sockets;
 mod stream;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use exchange::HostExchange;
 pub use exchange::HostHandle;
-use exchange::{Both, DriverSide, FutureQueue, Holder};
+use exchange::{DriverSide, EntryOwner, FutureQueue, OutcomeRouter};
 pub(crate) use sharing::Hosts;
 use sharing::Registration;
 use sockets::{Socket, Sockets};
@@ -32,7 +32,7 @@ use crate::Error;
 use crate::clock;
 use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
-use crate::driver::mark::PATIENCE;
+use crate::driver::low_water_mark::PATIENCE;
 use crate::driver::{close_reason, empty, log_closed};
 use crate::lane::{Class, ConnId, FailureKind, Full, LATE, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{self, Metrics, Stamp};
@@ -69,7 +69,7 @@ pub enum WatchChange {
 /// alive: once the client is closed or gone, all that is in flight fails with [`FailureKind::Closed`] in the next tick,
 /// which `wake` asks for. Dropping it closes its sockets.
 pub struct HostDriver<T> {
-    lane: Lane<Holder<T>>,
+    lane: Lane<EntryOwner<T>>,
     metrics: Arc<Metrics>,
     cluster: Weak<Cluster>,
     /// Where futures leave their requests.
@@ -192,10 +192,10 @@ impl<T> HostDriver<T> {
         token: T,
     ) -> Result<Ticket, (Full, T)> {
         self.now = when.1;
-        let placed = self.place(node, class, request, when, Holder::Loop(token));
+        let placed = self.place(node, class, request, when, EntryOwner::Loop(token));
         placed.map_err(|(full, token)| match token {
-            Holder::Loop(token) => (full, token),
-            Holder::Future(_) => unreachable!("the lane gives back the token that it was given"),
+            EntryOwner::Loop(token) => (full, token),
+            EntryOwner::Future(_) => unreachable!("the lane gives back the token that it was given"),
         })
     }
 
@@ -211,14 +211,14 @@ impl<T> HostDriver<T> {
     pub fn cancel(&mut self, node: NodeId, class: Class, ticket: Ticket, now: Millis) -> Option<T> {
         self.publish_soon();
         match self.lane.cancel(node.index() as u16, class, ticket, now)? {
-            Holder::Loop(token) => Some(token),
-            Holder::Future(_) => None,
+            EntryOwner::Loop(token) => Some(token),
+            EntryOwner::Future(_) => None,
         }
     }
 
     /// Writes all that waits. Call it once at the end of a turn of the loop, not for every request.
     pub fn flush(&mut self, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.queue);
+        let sink = &mut OutcomeRouter::new(sink, &self.queue);
         self.close_removed();
         self.fetch();
         self.write_all(sink);
@@ -227,12 +227,12 @@ impl<T> HostDriver<T> {
 
     /// The socket can be read: hands in all that came.
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.queue));
+        self.resume_with(now, self.late(now), &mut OutcomeRouter::new(sink, &self.queue));
         self.close_removed();
         // Before answers make room: what a future has taken back must not be sent any more.
         self.fetch();
         let Some(index) = self.sockets.with_fd(fd) else { return };
-        if !self.read(index, READS_PER_TURN, &mut Both::new(sink, &self.queue)) {
+        if !self.read(index, READS_PER_TURN, &mut OutcomeRouter::new(sink, &self.queue)) {
             return;
         }
         let socket = self.sockets.get_mut(index);
@@ -246,14 +246,14 @@ impl<T> HostDriver<T> {
     pub fn writable(&mut self, fd: RawFd, sink: &mut impl Sink<T>) {
         self.close_removed();
         if let Some(index) = self.sockets.with_fd(fd) {
-            self.write(index, &mut Both::new(sink, &self.queue));
+            self.write(index, &mut OutcomeRouter::new(sink, &self.queue));
         }
     }
 
     /// In the middle of a turn of the loop that takes long: reads what has come, and writes what waits. The server goes on
     /// working, and is not held up by answers that nobody takes.
     pub fn catch_up(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.queue);
+        let sink = &mut OutcomeRouter::new(sink, &self.queue);
         self.resume_with(now, self.late(now), sink);
         self.close_removed();
         self.fetch();
@@ -263,7 +263,7 @@ impl<T> HostDriver<T> {
 
     /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        let sink = &mut Both::new(sink, &self.queue);
+        let sink = &mut OutcomeRouter::new(sink, &self.queue);
         let late = self.late(now);
         self.note_lateness(now, late);
         let all_read = self.resume_with(now, late, sink);
@@ -301,7 +301,7 @@ impl<T> HostDriver<T> {
     /// is late, it has not run, and requests could not leave: once the answers that have come are taken in, those that are
     /// due and have not been sent have their time anew.
     pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.queue));
+        self.resume_with(now, self.late(now), &mut OutcomeRouter::new(sink, &self.queue));
     }
 
     /// The loop comes to a tick: whether the program has kept it from that.
@@ -322,7 +322,7 @@ impl<T> HostDriver<T> {
     }
 
     /// True: all sockets have been read.
-    fn resume_with(&mut self, now: Millis, late: u64, sink: &mut impl Sink<Holder<T>>) -> bool {
+    fn resume_with(&mut self, now: Millis, late: u64, sink: &mut impl Sink<EntryOwner<T>>) -> bool {
         self.now = now;
         if self.registration.port.watched.take_relieved() {
             self.read_early(sink);
@@ -364,11 +364,11 @@ impl<T> HostDriver<T> {
 
     /// Fails everything, now and from now on, and closes the sockets.
     pub fn close(&mut self, sink: &mut impl Sink<T>) {
-        self.end_all(&mut Both::new(sink, &self.queue));
+        self.end_all(&mut OutcomeRouter::new(sink, &self.queue));
         self.queue.0.close();
     }
 
-    fn end_all(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn end_all(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         self.closed = true;
         self.lane.close_all(&FailureKind::Closed, sink);
         while let Some(socket) = self.sockets.pop() {
@@ -398,7 +398,7 @@ impl<T> HostDriver<T> {
 
 /// What happens elsewhere.
 impl<T> HostDriver<T> {
-    fn hear(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn hear(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         for (node, class, outcome) in self.registration.port.take_opened() {
             match outcome {
                 Ok(stream) => {
@@ -434,7 +434,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Follows the nodes that left, came, or came back.
-    fn follow(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn follow(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         let Self { nodes, lane, .. } = self;
         let topology = nodes.view.current();
         if topology.version() == nodes.version {
@@ -489,8 +489,8 @@ impl<T> HostDriver<T> {
         class: Class,
         request: &[u8],
         when: (Millis, Millis, Stamp),
-        holder: Holder<T>,
-    ) -> Result<Ticket, (Full, Holder<T>)> {
+        holder: EntryOwner<T>,
+    ) -> Result<Ticket, (Full, EntryOwner<T>)> {
         self.publish_soon();
         self.meet(node);
         let ticket = self.lane.submit_stamped(node.index() as u16, class, request, when, holder)?;
@@ -534,7 +534,7 @@ impl<T> HostDriver<T> {
         if self.registration.port.watched.turn(self.lane.in_flight() > 0)
             && let Some(cluster) = self.cluster.upgrade()
         {
-            cluster.runtime().spawn(relief::look_after(Arc::downgrade(&self.registration.port)));
+            cluster.runtime().spawn(read_ahead::look_after(Arc::downgrade(&self.registration.port)));
         }
     }
 
@@ -560,7 +560,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn close_asked(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn close_asked(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         while let Some(id) = self.lane.close_request() {
             if let Some(index) = self.sockets.of(id) {
                 self.end(index, &FailureKind::Closed, sink);
@@ -568,7 +568,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn write_all(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn write_all(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         while let Some(id) = self.lane.flush_request() {
             if let Some(index) = self.sockets.of(id) {
                 self.write(index, sink);
@@ -577,7 +577,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Reads what is there, at most so often in a row, and hands it in. False: the connection has ended.
-    fn read(&mut self, index: usize, reads: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
+    fn read(&mut self, index: usize, reads: usize, sink: &mut impl Sink<EntryOwner<T>>) -> bool {
         let (lane, metrics, now) = (&mut self.lane, &self.metrics, self.now);
         let socket = self.sockets.get_mut(index);
         let mut lost = None;
@@ -608,7 +608,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Writes what waits. False: the connection has ended.
-    fn write(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
+    fn write(&mut self, index: usize, sink: &mut impl Sink<EntryOwner<T>>) -> bool {
         let socket = self.sockets.get_mut(index);
         let id = socket.id;
         let blocked = loop {
@@ -642,12 +642,12 @@ impl<T> HostDriver<T> {
 
     /// Reads where answers are to come. A loop may tell only once of a socket with an error (libuv does, and watches it no
     /// more); where answers lay in front of the error, that call has read them and not met it.
-    fn look_for_ends(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn look_for_ends(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         self.read_all(READS_PER_TURN, sink);
     }
 
     /// Reads what was read ahead, all of it: the loop is not told of it again.
-    fn read_early(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn read_early(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         // From behind: an end moves the last socket to its place.
         for index in (0..self.sockets.len()).rev() {
             while self.sockets.get(index).is_some_and(|socket| socket.stream.socket().has_early()) {
@@ -659,7 +659,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Reads wherever answers are to come, each socket at most so often.
-    fn read_all(&mut self, reads: usize, sink: &mut impl Sink<Holder<T>>) {
+    fn read_all(&mut self, reads: usize, sink: &mut impl Sink<EntryOwner<T>>) {
         // From behind: an end moves the last socket to its place.
         for index in (0..self.sockets.len()).rev() {
             if self.lane.entries_on(self.sockets.get_mut(index).id) > 0 {
@@ -669,7 +669,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Nothing came under a raised mark since the last time: what is there is read, and the mark taken back.
-    fn look_after_marks(&mut self, sink: &mut impl Sink<Holder<T>>) {
+    fn look_after_marks(&mut self, sink: &mut impl Sink<EntryOwner<T>>) {
         self.patience = Millis::NEVER;
         // From behind: an end moves the last socket to its place.
         for index in (0..self.sockets.len()).rev() {
@@ -700,7 +700,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<Holder<T>>) {
+    fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<EntryOwner<T>>) {
         let socket = self.sockets.remove(index);
         self.changes.push_back(WatchChange::Remove(socket.fd()));
         self.lane.unwritten(socket.id, socket.unsent());

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use super::relief::Watched;
+use super::read_ahead::Watched;
 use crate::config::PoolSizing;
 use crate::connect::BlockingStream;
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::stream::HostStream;
-use crate::driver::mark::LowWaterMark;
+use crate::driver::low_water_mark::LowWaterMark;
 use crate::lane::{Class, ConnId};
 
 /// No socket.

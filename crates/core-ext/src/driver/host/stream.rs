@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use super::relief::SharedSocket;
+use super::read_ahead::SharedSocket;
 use crate::connect::BlockingStream;
 use crate::driver::layer::Layer;
 

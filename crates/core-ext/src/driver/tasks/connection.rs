@@ -12,7 +12,7 @@ use super::socket::Socket;
 use super::{KEEP_CAPACITY, SharedLane, State, worker};
 use crate::clock;
 use crate::driver::empty;
-use crate::driver::mark::{self, LowWaterMark};
+use crate::driver::low_water_mark::{self, LowWaterMark};
 use crate::lane::{ConnId, FailureKind};
 
 /// Size of the buffer that sockets are read into. One per thread.
@@ -38,7 +38,7 @@ fn with_buffer<R>(read: impl FnOnce(&mut [u8]) -> R) -> R {
 /// Whether a flush was put off: callers that were woken and have not run yet are likely to submit, and what they want is to
 /// leave in the same write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PutOff {
+enum Deferral {
     No,
     /// By one turn of the scheduler.
     Yielded,
@@ -47,7 +47,7 @@ enum PutOff {
 }
 
 /// The task of one connection.
-pub(super) struct Connection {
+pub(super) struct ConnectionTask {
     lane: Arc<SharedLane>,
     id: ConnId,
     io: Socket,
@@ -55,7 +55,7 @@ pub(super) struct Connection {
     written: usize,
     /// See [`Driven::held`](super::Driven::held).
     held: Arc<AtomicBool>,
-    put_off: PutOff,
+    put_off: Deferral,
     mark: LowWaterMark,
     /// Ticks while something is in flight under a raised mark, or a flush is put off: a tick in which nothing came takes
     /// the mark back. Not armed anew for each flush: that would wake the runtime's driver each time.
@@ -67,7 +67,7 @@ pub(super) struct Connection {
     end: Option<FailureKind>,
 }
 
-impl Connection {
+impl ConnectionTask {
     pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket, held: Arc<AtomicBool>) -> Self {
         let mark = if io.is_tls() { LowWaterMark::off() } else { LowWaterMark::new() };
         Self {
@@ -77,9 +77,9 @@ impl Connection {
             out: Vec::new(),
             written: 0,
             held,
-            put_off: PutOff::No,
+            put_off: Deferral::No,
             mark,
-            patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
+            patience: Box::pin(tokio::time::sleep(low_water_mark::PATIENCE)),
             patient: false,
             progress: false,
             end: None,
@@ -130,14 +130,14 @@ impl Connection {
             if !state.lane.has_output(self.id) {
                 let to_await = state.lane.answers_to_await(self.id);
                 drop(state);
-                self.put_off = PutOff::No;
+                self.put_off = Deferral::No;
                 self.set_mark(to_await, wrote || came);
                 return Ok(());
             }
             if !came && !ticked && state.slots.untaken() > 0 && self.put_off(cx, &mut state) {
                 return Ok(());
             }
-            self.put_off = PutOff::No;
+            self.put_off = Deferral::No;
             let now = lane.millis(clock::now());
             state.latest = state.latest.max(now);
             state.renew_output(self.id, now);
@@ -150,22 +150,22 @@ impl Connection {
 
     fn put_off(&mut self, cx: &mut Context<'_>, state: &mut State) -> bool {
         match self.put_off {
-            PutOff::No if self.lane.workers_of.is_some() => {
-                self.put_off = PutOff::Yielded;
+            Deferral::No if self.lane.workers_of.is_some() => {
+                self.put_off = Deferral::Yielded;
                 cx.waker().wake_by_ref();
                 true
             }
-            PutOff::No | PutOff::Yielded if state.at_once > 0 => {
+            Deferral::No | Deferral::Yielded if state.at_once > 0 => {
                 state.at_once -= 1;
                 false
             }
-            PutOff::No | PutOff::Yielded => {
-                self.put_off = PutOff::UntilDrained;
+            Deferral::No | Deferral::Yielded => {
+                self.put_off = Deferral::UntilDrained;
                 state.put_off = true;
                 self.be_patient(cx);
                 true
             }
-            PutOff::UntilDrained => true,
+            Deferral::UntilDrained => true,
         }
     }
 
@@ -176,7 +176,7 @@ impl Connection {
 
     fn be_patient(&mut self, cx: &mut Context<'_>) {
         if !self.patient {
-            self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
+            self.patience.as_mut().reset(tokio::time::Instant::now() + low_water_mark::PATIENCE);
             self.patient = true;
             if self.patience.as_mut().poll(cx).is_ready() {
                 cx.waker().wake_by_ref();
@@ -190,7 +190,7 @@ impl Connection {
             return false;
         }
         self.patient = false;
-        if std::mem::replace(&mut self.put_off, PutOff::No) == PutOff::UntilDrained {
+        if std::mem::replace(&mut self.put_off, Deferral::No) == Deferral::UntilDrained {
             self.lane.state.lock().put_off_in_vain();
         }
         if !self.progress {
@@ -221,7 +221,7 @@ impl Connection {
     }
 }
 
-impl Future for Connection {
+impl Future for ConnectionTask {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -254,7 +254,7 @@ impl Future for Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         let lost = matches!(self.end, Some(FailureKind::ConnectionLost(_)));
         let kind = self.end.take().unwrap_or(FailureKind::Closed);

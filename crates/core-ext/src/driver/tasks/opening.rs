@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::connection::Connection;
+use super::connection::ConnectionTask;
 use super::socket::Socket;
 use super::{Driven, SharedLane, State};
 use crate::Error;
@@ -53,7 +53,7 @@ impl Opening {
             read_now: false,
             close: false,
         });
-        let connection = Connection::new(Arc::clone(&self.lane), id, io, held);
+        let connection = ConnectionTask::new(Arc::clone(&self.lane), id, io, held);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);
     }

@@ -249,7 +249,7 @@ macro_rules! navigations {
                 fn $name(&self, py: pyo3::Python<'_>, $($arg: $type),*) -> pyo3::PyResult<$gives> {
                     use $crate::builder::steps::navigation;
                     let (bin, around) = self.way(py, stringify!($name))?;
-                    Ok($gives($crate::builder::cdt::Place::new(bin, around, $selected)))
+                    Ok($gives($crate::builder::cdt::NestedTarget::new(bin, around, $selected)))
                 }
             )*
         }

@@ -8,12 +8,12 @@ use pyo3::types::PyString;
 use crate::builder::bin_target::BinTarget;
 use crate::builder::chain::value_expression;
 use crate::cdt::Flags;
-use crate::operation::{BaseOperation, What, checked_name};
+use crate::operation::{BaseOperation, OperationKind, checked_name};
 use crate::value::GeoJson;
 
 /// Reads the bin.
 pub(in crate::builder) fn get(name: &Bound<'_, PyString>) -> PyResult<BaseOperation> {
-    Ok(BaseOperation::of(What::Read, op::READ, particle_type::NIL, checked_name(name)?, &[]))
+    Ok(BaseOperation::of(OperationKind::Read, op::READ, particle_type::NIL, checked_name(name)?, &[]))
 }
 
 /// Writes the bin.
@@ -33,12 +33,12 @@ pub(in crate::builder) fn remove(name: &Bound<'_, PyString>) -> PyResult<BaseOpe
 
 /// Deletes the record.
 pub(in crate::builder) fn delete_record() -> BaseOperation {
-    BaseOperation::bare(What::Write, op::DELETE)
+    BaseOperation::bare(OperationKind::Write, op::DELETE)
 }
 
 /// Renews when the record expires.
 pub(in crate::builder) fn touch_record() -> BaseOperation {
-    BaseOperation::bare(What::Write, op::TOUCH)
+    BaseOperation::bare(OperationKind::Write, op::TOUCH)
 }
 
 /// Bits of `ExpReadFlags` and `ExpWriteFlags`.

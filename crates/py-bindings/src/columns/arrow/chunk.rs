@@ -11,7 +11,7 @@ use aerolane_wire::msgpack::Reader;
 use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
 
 use super::column::{Column, Filling};
-use super::schema::{Bin, From, Schema};
+use super::schema::{Bin, ColumnSource, Schema};
 use super::value::Value;
 use crate::key::hex;
 
@@ -41,13 +41,13 @@ pub(crate) enum Unfit {
     Misfit(String),
 }
 
-impl std::convert::From<WireError> for Unfit {
+impl From<WireError> for Unfit {
     fn from(error: WireError) -> Self {
         Self::Malformed(error)
     }
 }
 
-impl std::convert::From<Unfit> for Error {
+impl From<Unfit> for Error {
     fn from(unfit: Unfit) -> Self {
         match unfit {
             Unfit::Malformed(error) => Self::bad_response(format!("a record is malformed: {error}")),
@@ -103,7 +103,7 @@ impl Builder {
     pub(crate) fn new(schema: Arc<Schema>, limit: usize) -> Self {
         let chunk = Chunk::new(&schema);
         let row_bytes = schema.bins.iter().map(|bin| bin.field.kind.cell_bytes()).sum();
-        let beside = schema.bins.iter().any(|bin| bin.from != From::Bin);
+        let beside = schema.bins.iter().any(|bin| bin.from != ColumnSource::Bin);
         Self { schema, chunk, limit, bytes: 0, row_bytes, beside }
     }
 
@@ -222,7 +222,7 @@ impl Chunk {
         // Bins mostly come in the order in which they were asked for.
         let mut expected = 0;
         while let Some(op) = reader.next_op()? {
-            let named = |bin: &Bin| bin.from == From::Bin && bin.field.name.to_bytes() == op.name;
+            let named = |bin: &Bin| bin.from == ColumnSource::Bin && bin.field.name.to_bytes() == op.name;
             let is = |place: &usize| bins.get(*place).is_some_and(named);
             let found = Some(expected).filter(is).or_else(|| (0..bins.len()).find(is));
             let Some(place) = found else {
@@ -258,11 +258,11 @@ impl Chunk {
         let mut none = Reader::new(&[]);
         for (column, bin) in self.columns.iter_mut().zip(&schema.bins) {
             let value = match (bin.from, header) {
-                (From::Key, _) => match identity.key.split_first() {
+                (ColumnSource::Key, _) => match identity.key.split_first() {
                     Some((kind, bytes)) => Value::of_particle(*kind, bytes, &mut none)?,
                     None => continue,
                 },
-                (From::Digest, _) => match identity.digest {
+                (ColumnSource::Digest, _) => match identity.digest {
                     Some(digest) if bin.field.kind.is_text() => {
                         let digits = hex(digest);
                         column.push(&bin.field, &Value::Text(digits.as_bytes()), &mut Reader::new(&[]), filling)?;
@@ -271,10 +271,10 @@ impl Chunk {
                     Some(digest) => Value::Blob(digest),
                     None => continue,
                 },
-                (From::Generation, Some((generation, _))) => Value::Int(i64::from(generation)),
+                (ColumnSource::Generation, Some((generation, _))) => Value::Int(i64::from(generation)),
                 // 0: the record never expires.
-                (From::Ttl, Some((_, expiration @ 1..))) => Value::Int(seconds_left(expiration)),
-                (From::Expiration, Some((_, expiration @ 1..))) => {
+                (ColumnSource::Ttl, Some((_, expiration @ 1..))) => Value::Int(seconds_left(expiration)),
+                (ColumnSource::Expiration, Some((_, expiration @ 1..))) => {
                     Value::Int((CITRUSLEAF_EPOCH_UNIX_SECS + u64::from(expiration)).cast_signed())
                 }
                 _ => continue,

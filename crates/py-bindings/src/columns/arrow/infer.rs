@@ -68,14 +68,14 @@ struct Maps {
     has_others: bool,
 }
 
-/// The record that is looked at, of which a text is made when it is the first one of its kind.
-struct Whose<'a> {
+/// The record whose values are looked at. It becomes text when its values are the first of their kind.
+struct RecordOrigin<'a> {
     message: &'a [u8],
     identity: Option<Identity<'a>>,
     text: Option<Arc<str>>,
 }
 
-impl Whose<'_> {
+impl RecordOrigin<'_> {
     fn text(&mut self) -> Arc<str> {
         let text = self.text.get_or_insert_with(|| {
             let read = || {
@@ -100,7 +100,7 @@ impl Inference {
     /// # Errors
     /// The message is malformed.
     pub(crate) fn look(&mut self, message: &[u8], identity: Option<Identity<'_>>) -> WireResult<()> {
-        let mut whose = Whose { message, identity, text: None };
+        let mut whose = RecordOrigin { message, identity, text: None };
         let mut reader = MessageReader::new(message)?;
         let identity = match identity {
             Some(identity) => identity,
@@ -124,10 +124,10 @@ impl Inference {
 
     /// Looks at a row without a record.
     pub(crate) fn look_at_missing(&mut self, identity: Identity<'_>) -> WireResult<()> {
-        self.look_at_key(identity, &mut Whose { message: &[], identity: Some(identity), text: None })
+        self.look_at_key(identity, &mut RecordOrigin { message: &[], identity: Some(identity), text: None })
     }
 
-    fn look_at_key(&mut self, identity: Identity<'_>, whose: &mut Whose<'_>) -> WireResult<()> {
+    fn look_at_key(&mut self, identity: Identity<'_>, whose: &mut RecordOrigin<'_>) -> WireResult<()> {
         if let Some((kind, bytes)) = identity.key.split_first() {
             let mut none = Reader::new(&[]);
             let value = Value::of_particle(*kind, bytes, &mut none)?;
@@ -203,7 +203,7 @@ impl Seen {
         &mut self,
         value: &Value<'a>,
         reader: &mut Reader<'a>,
-        whose: &mut Whose<'_>,
+        whose: &mut RecordOrigin<'_>,
         depth: usize,
     ) -> WireResult<()> {
         let Some(mut kind) = Type::of(value) else { return Ok(()) };
@@ -229,7 +229,7 @@ impl Seen {
         Ok(())
     }
 
-    fn note(&mut self, kind: Type, whose: &mut Whose<'_>) {
+    fn note(&mut self, kind: Type, whose: &mut RecordOrigin<'_>) {
         let first = &mut self.firsts[kind as usize];
         if first.is_none() {
             *first = Some(whose.text());
@@ -289,7 +289,13 @@ impl Seen {
 }
 
 impl Maps {
-    fn look(&mut self, len: usize, reader: &mut Reader<'_>, whose: &mut Whose<'_>, depth: usize) -> WireResult<()> {
+    fn look(
+        &mut self,
+        len: usize,
+        reader: &mut Reader<'_>,
+        whose: &mut RecordOrigin<'_>,
+        depth: usize,
+    ) -> WireResult<()> {
         self.count += 1;
         let mut expected = 0;
         for _ in 0..len {

@@ -19,12 +19,12 @@ pub(crate) struct Schema {
 #[derive(Debug, Clone)]
 pub(super) struct Bin {
     pub(super) field: Field,
-    pub(super) from: From,
+    pub(super) from: ColumnSource,
 }
 
 /// Where the values of a column come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum ColumnSource {
     Bin,
     /// The user key, if it is known.
     Key,
@@ -47,7 +47,7 @@ impl Schema {
     pub(crate) fn named(columns: &[(&str, &str)]) -> PyResult<Self> {
         let bins = columns.iter().map(|(name, kind)| {
             let field = Field::of_type(name, kind).ok_or_else(|| not_a_column(name, &format!("'{kind}'")));
-            Ok(Bin { field: field?, from: From::Bin })
+            Ok(Bin { field: field?, from: ColumnSource::Bin })
         });
         Ok(Self { bins: bins.collect::<PyResult<_>>()?, strict: false, closed: false })
     }

@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use super::abi::ArrowSchema;
 use super::infer::Inference;
-use super::schema::{Bin, From, Schema, not_a_column};
+use super::schema::{Bin, ColumnSource, Schema, not_a_column};
 use super::types::{Field, string};
 use crate::errors;
 use crate::operation::checked_name;
@@ -101,12 +101,12 @@ impl Wanted {
         let key = options.key.map(key_column).transpose()?;
         let mut more = Vec::new();
         if let Some(digest) = options.digest {
-            more.push(Bin { field: digest_column(digest)?, from: From::Digest });
+            more.push(Bin { field: digest_column(digest)?, from: ColumnSource::Digest });
         }
         for (name, format, from) in [
-            (&options.generation, "uint32", From::Generation),
-            (&options.ttl, "int64", From::Ttl),
-            (&options.expiration, "timestamp[s, tz=UTC]", From::Expiration),
+            (&options.generation, "uint32", ColumnSource::Generation),
+            (&options.ttl, "int64", ColumnSource::Ttl),
+            (&options.expiration, "timestamp[s, tz=UTC]", ColumnSource::Expiration),
         ] {
             if let Some(name) = name {
                 more.push(Bin { field: named(py, name, format)?, from });
@@ -132,11 +132,11 @@ impl Wanted {
         });
         key.chain(self.more.iter().map(|bin| {
             let of = match bin.from {
-                From::Bin | From::Key => "keys",
-                From::Digest => "digests",
-                From::Generation => "generations",
-                From::Ttl => "TTLs",
-                From::Expiration => "expirations",
+                ColumnSource::Bin | ColumnSource::Key => "keys",
+                ColumnSource::Digest => "digests",
+                ColumnSource::Generation => "generations",
+                ColumnSource::Ttl => "TTLs",
+                ColumnSource::Expiration => "expirations",
             };
             (bin.name().into_owned(), of)
         }))
@@ -162,7 +162,7 @@ impl Wanted {
     /// # Errors
     /// Values of a bin, or keys, have no common type, or a bin has the name of another column: a message.
     pub(crate) fn settle(&self, seen: &Inference) -> Result<Schema, String> {
-        let from_bin = |field| Bin { field, from: From::Bin };
+        let from_bin = |field| Bin { field, from: ColumnSource::Bin };
         let mut bins: Vec<Bin> = if let Some(bins) = &self.bins {
             bins.iter().cloned().map(from_bin).collect()
         } else {
@@ -179,8 +179,10 @@ impl Wanted {
             found.into_iter().chain(self.overrides.iter().cloned()).map(from_bin).collect()
         };
         match &self.key {
-            Some(KeyColumn::Typed(field)) => bins.push(Bin { field: field.clone(), from: From::Key }),
-            Some(KeyColumn::Named(name)) => bins.push(Bin { field: seen.key(name, self.json)?, from: From::Key }),
+            Some(KeyColumn::Typed(field)) => bins.push(Bin { field: field.clone(), from: ColumnSource::Key }),
+            Some(KeyColumn::Named(name)) => {
+                bins.push(Bin { field: seen.key(name, self.json)?, from: ColumnSource::Key });
+            }
             None => {}
         }
         bins.extend(self.more.iter().cloned());

@@ -17,10 +17,10 @@ use crate::errors;
 /// Arrays of one schema.
 pub(super) struct Arrays {
     schema: ArrowSchema,
-    pub(super) from: From,
+    pub(super) from: ImportSource,
 }
 
-pub(super) enum From {
+pub(super) enum ImportSource {
     Stream(ArrowArrayStream),
     One(Option<ArrowArray>),
 }
@@ -43,7 +43,7 @@ pub(super) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
         if schema.release.is_none() || array.release.is_none() {
             return Err(errors::invalid_argument(py, "the Arrow array has already been consumed"));
         }
-        return Ok(Some(Arrays { schema, from: From::One(Some(array)) }));
+        return Ok(Some(Arrays { schema, from: ImportSource::One(Some(array)) }));
     }
     Ok(None)
 }
@@ -109,7 +109,7 @@ impl Arrays {
         if schema.release.is_none() {
             return Err(errors::invalid_argument(py, "the Arrow stream has no schema"));
         }
-        Ok(Self { schema, from: From::Stream(stream) })
+        Ok(Self { schema, from: ImportSource::Stream(stream) })
     }
 
     /// As a table.
@@ -129,7 +129,7 @@ impl Arrays {
     }
 
     /// As a column: its type, and where its arrays come from.
-    pub(super) fn into_column(self, py: Python<'_>) -> PyResult<(Field, From)> {
+    pub(super) fn into_column(self, py: Python<'_>) -> PyResult<(Field, ImportSource)> {
         // SAFETY: the schema was not released.
         let field = unsafe { Field::of(&self.schema) }.map_err(|text| errors::invalid_argument(py, text))?;
         Ok((field, self.from))
@@ -148,7 +148,7 @@ impl Named {
     }
 }
 
-impl From {
+impl ImportSource {
     /// The next array as a column; `None`: there is none.
     pub(super) fn next(&mut self, of: &Type) -> Result<Option<Column>, Fault> {
         let array = match self {
@@ -173,7 +173,7 @@ impl From {
 
 /// The record batches of a table.
 struct Batches {
-    arrays: From,
+    arrays: ImportSource,
     of: Type,
 }
 

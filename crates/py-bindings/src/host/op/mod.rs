@@ -21,7 +21,7 @@ use super::lane::Lane;
 use super::origin;
 use super::running::thread_token;
 use super::work::Work;
-use crate::call::Becomes;
+use crate::call::AnswerKind;
 pub(super) use kind::register;
 
 /// Where an operation stands.
@@ -386,12 +386,12 @@ fn not_mine() -> PyErr {
 fn name_of(work: &Work) -> &'static str {
     match work {
         Work::Entry(entry) => match (entry.call.becomes, entry.call.writes) {
-            (Becomes::Record, _) => "get",
-            (Becomes::Results, _) => "operate",
-            (Becomes::Exists, false) => "exists",
-            (Becomes::Exists, true) => "delete",
-            (Becomes::Metadata, _) => "exists_legacy",
-            (Becomes::Nothing, _) => "put",
+            (AnswerKind::Record, _) => "get",
+            (AnswerKind::Results, _) => "operate",
+            (AnswerKind::Exists, false) => "exists",
+            (AnswerKind::Exists, true) => "delete",
+            (AnswerKind::Metadata, _) => "exists_legacy",
+            (AnswerKind::Nothing, _) => "put",
         },
         Work::Many(_) | Work::None => "many",
         Work::Task(_) | Work::Later(..) => "call",

@@ -21,7 +21,7 @@ use crate::columns::{Fault, Input};
 use crate::command::interrupted;
 use crate::core::ClientCore;
 use crate::errors;
-use crate::host::Make;
+use crate::host::MakeResult;
 
 /// A table on its way to a writer.
 pub(in crate::writer) struct Job {
@@ -50,19 +50,19 @@ pub(in crate::writer) enum Stop {
     /// Until a signal handler of Python raises: on a thread of Python.
     Signals,
     /// Until somebody says so.
-    Asked(Arc<Asked>),
+    Flag(Arc<StopFlag>),
 }
 
 /// Says that nobody waits any more.
 #[derive(Default)]
-pub(in crate::writer) struct Asked {
-    asked: AtomicBool,
+pub(in crate::writer) struct StopFlag {
+    stopped: AtomicBool,
     notify: Notify,
 }
 
-impl Asked {
+impl StopFlag {
     pub(in crate::writer) fn stop(&self) {
-        self.asked.store(true, Ordering::Release);
+        self.stopped.store(true, Ordering::Release);
         self.notify.notify_one();
     }
 }
@@ -71,9 +71,9 @@ impl Stop {
     async fn raised(&self) -> Ended {
         match self {
             Self::Signals => Ended::Stopped(Some(interrupted().await)),
-            Self::Asked(asked) => {
-                while !asked.asked.load(Ordering::Acquire) {
-                    asked.notify.notified().await;
+            Self::Flag(flag) => {
+                while !flag.stopped.load(Ordering::Acquire) {
+                    flag.notify.notified().await;
                 }
                 Ended::Stopped(None)
             }
@@ -99,7 +99,7 @@ impl Stop {
     fn check(&self, core: &ClientCore, looked: &mut Instant) -> Result<(), Ended> {
         const LOOK_EVERY: Duration = Duration::from_millis(50);
         match self {
-            Self::Asked(asked) if asked.asked.load(Ordering::Acquire) => return Err(Ended::Stopped(None)),
+            Self::Flag(flag) if flag.stopped.load(Ordering::Acquire) => return Err(Ended::Stopped(None)),
             Self::Signals if looked.elapsed() >= LOOK_EVERY => {
                 *looked = Instant::now();
                 #[allow(clippy::redundant_closure)] // the method itself is not general enough
@@ -166,22 +166,22 @@ impl Job {
     }
 
     /// Writes the table on a thread of its own: its producer may block, or run Python code.
-    pub(in crate::writer) fn on_thread(self, asked: Arc<Asked>) -> impl Future<Output = Make> + Send {
+    pub(in crate::writer) fn on_thread(self, flag: Arc<StopFlag>) -> impl Future<Output = MakeResult> + Send {
         let (sender, mut receiver) = tokio::sync::oneshot::channel();
-        let stop = Stop::Asked(Arc::clone(&asked));
+        let stop = Stop::Flag(Arc::clone(&flag));
         let thread = std::thread::Builder::new().name("aerolane-table".to_owned());
         let spawned = thread.spawn(move || {
-            // Whoever asked may have gone.
+            // Whoever waits may have gone.
             let _ = sender.send(self.run(&stop));
         });
-        let guard = StopWhenDropped(asked);
+        let guard = StopWhenDropped(flag);
         async move {
             let _guard = guard;
             let ended = match spawned {
                 Ok(_) => poll_fn(|context| pin!(&mut receiver).poll(context)).await.map_err(|_| None),
                 Err(error) => Err(Some(error)),
             };
-            let made: Make = match ended {
+            let made: MakeResult = match ended {
                 Ok(made) => Box::new(made),
                 Err(error) => Box::new(move |py| {
                     let text = match error {
@@ -196,7 +196,7 @@ impl Job {
     }
 }
 
-struct StopWhenDropped(Arc<Asked>);
+struct StopWhenDropped(Arc<StopFlag>);
 
 impl Drop for StopWhenDropped {
     fn drop(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::world::{Done, Mark, Run};
+use super::world::{Checkpoint, Done, Run};
 
 /// Figures of a part of a run. Times in microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +49,7 @@ impl fmt::Display for Latency {
 
 impl Figures {
     /// Of the part of a run between two marks.
-    pub(super) fn between(run: &Run, from: Mark, to: Mark) -> Self {
+    pub(super) fn between(run: &Run, from: Checkpoint, to: Checkpoint) -> Self {
         let done = &run.done[from.answers..to.answers];
         let (answers, nanos) = (done.len(), (to.at - from.at).max(1));
         let per_op = |spent: u64| spent as f64 / 1e3 / answers.max(1) as f64;
@@ -108,7 +108,7 @@ pub(super) fn widths(run: &Run, (from, to): (u64, u64)) -> (f64, f64) {
     let mut widths: Vec<f64> = run
         .windows
         .iter()
-        .filter(|(_, mark)| mark.at > from && mark.at <= to)
+        .filter(|(_, checkpoint)| checkpoint.at > from && checkpoint.at <= to)
         .map(|&(width, _)| width as f64)
         .collect();
     if widths.is_empty() {

@@ -56,7 +56,7 @@ fn extent(params: &Params) -> Extent {
 /// A run with a fixed number of connections.
 pub(super) fn measure(params: &Params, width: u16) -> Figures {
     let run = World::new(params, fixed(width, params.servers.len()), true, extent(params)).run();
-    Figures::between(&run, run.warm.unwrap(), *run.marks.last().unwrap())
+    Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap())
 }
 
 /// Finds the best number of connections: that with the highest throughput, in an open loop with the lowest mean

@@ -113,9 +113,13 @@ impl Scenario {
             .zip(bests)
             .enumerate()
             .map(|(index, (part, best))| {
-                let to = run.marks[index + 1];
+                let to = run.checkpoints[index + 1];
                 let from = if parts.len() > 1 {
-                    run.windows.iter().map(|&(_, mark)| mark).find(|mark| mark.at >= part.from + SETTLED).unwrap_or(to)
+                    run.windows
+                        .iter()
+                        .map(|&(_, checkpoint)| checkpoint)
+                        .find(|checkpoint| checkpoint.at >= part.from + SETTLED)
+                        .unwrap_or(to)
                 } else {
                     run.warm.unwrap()
                 };

@@ -40,7 +40,7 @@ pub(super) struct Done {
 /// The state at a point in time where a part of the run starts or ends: the start, the end of the warm-up, each change,
 /// the end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct Checkpoint {
     pub(super) at: u64,
     /// How many requests had been answered.
     pub(super) answers: usize,
@@ -54,11 +54,11 @@ pub(super) struct Mark {
 pub(super) struct Run {
     pub(super) done: Vec<Done>,
     /// The state at the start, at each change, and at the end.
-    pub(super) marks: Vec<Mark>,
+    pub(super) checkpoints: Vec<Checkpoint>,
     /// The state at the end of the warm-up.
-    pub(super) warm: Option<Mark>,
+    pub(super) warm: Option<Checkpoint>,
     /// Connections in use in each window, and the state at its end.
-    pub(super) windows: Vec<(usize, Mark)>,
+    pub(super) windows: Vec<(usize, Checkpoint)>,
     /// Age of the oldest request that is not answered at the end.
     pub(super) oldest: u64,
     /// Connections opened.
@@ -241,22 +241,22 @@ impl World {
             let warm_answers = match self.run.warm {
                 Some(warm) => warm.answers,
                 None if answers >= self.extent.warm_answers && now >= self.extent.warm_time => {
-                    self.run.warm = Some(self.mark());
+                    self.run.warm = Some(self.checkpoint());
                     answers
                 }
                 None => answers,
             };
             if self.requests.len() - self.free.len() > OVERLOAD {
                 self.run.overloaded = true;
-                self.run.warm = self.run.warm.or(Some(self.run.marks[0]));
+                self.run.warm = self.run.warm.or(Some(self.run.checkpoints[0]));
                 break;
             }
             if now >= self.extent.end || answers - warm_answers >= self.extent.answers {
                 break;
             }
         }
-        let mark = self.mark();
-        self.run.marks.push(mark);
+        let checkpoint = self.checkpoint();
+        self.run.checkpoints.push(checkpoint);
         let waiting =
             self.requests.iter().filter(|r| r.live).map(|r| r.begun).chain(self.due.iter().flatten().copied());
         self.run.oldest = self.queue.now - waiting.min().unwrap_or(self.queue.now);
@@ -264,8 +264,8 @@ impl World {
     }
 
     fn start(&mut self) {
-        let mark = self.mark();
-        self.run.marks.push(mark);
+        let checkpoint = self.checkpoint();
+        self.run.checkpoints.push(checkpoint);
         for index in 0..self.params.changes.len() {
             self.queue.push(self.params.changes[index].0, Event::Change, index);
         }
@@ -286,8 +286,8 @@ impl World {
         self.wake();
     }
 
-    fn mark(&self) -> Mark {
-        Mark {
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
             at: self.queue.now,
             answers: self.run.done.len(),
             client_cpu: self.client_cpu,
@@ -338,8 +338,8 @@ impl World {
             Event::Change => self.change(number),
             Event::Window => {
                 let width = self.width();
-                let mark = self.mark();
-                self.run.windows.push((width, mark));
+                let checkpoint = self.checkpoint();
+                self.run.windows.push((width, checkpoint));
                 self.queue.push(self.extent.window, event, 0);
             }
             Event::Trim => {
@@ -356,8 +356,8 @@ impl World {
     }
 
     fn change(&mut self, index: usize) {
-        let mark = self.mark();
-        self.run.marks.push(mark);
+        let checkpoint = self.checkpoint();
+        self.run.checkpoints.push(checkpoint);
         match self.params.changes[index].1 {
             Change::Service(node, read, write) => {
                 (self.servers[node].params.read, self.servers[node].params.write) = (read, write);

@@ -1,4 +1,4 @@
-//! How a future reaches a lane: one request, one answer, whatever drives the lane.
+//! A reference to a lane for futures: one request, one answer, whatever drives the lane.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::lane::Class;
 use crate::metrics::Stamp;
 
-/// A lane, as futures use it.
+/// A lane, whatever drives it.
 #[derive(Clone, Copy)]
-pub(crate) enum Way<'l> {
+pub(crate) enum LaneRef<'l> {
     /// Driven by tokio tasks.
     Tasks(&'l Arc<SharedLane>),
     /// Driven by the event loop on whose thread the future is polled.
@@ -20,12 +20,12 @@ pub(crate) enum Way<'l> {
 }
 
 /// One request and its answer. Dropped before the end, it becomes an orphan.
-pub(crate) enum WayExchange<'l, E> {
+pub(crate) enum LaneExchange<'l, E> {
     Tasks(Exchange<'l, E>),
     Host(HostExchange),
 }
 
-impl<'l> Way<'l> {
+impl<'l> LaneRef<'l> {
     /// Starts an exchange; nothing is sent before it is polled. `encode` writes one whole frame.
     pub(crate) fn exchange<E>(
         self,
@@ -33,25 +33,25 @@ impl<'l> Way<'l> {
         class: Class,
         (now, deadline, stamp): (Instant, Option<Instant>, Stamp),
         encode: E,
-    ) -> WayExchange<'l, E>
+    ) -> LaneExchange<'l, E>
     where
         E: FnOnce(&mut Vec<u8>) -> Result<()>,
     {
         match self {
             Self::Tasks(lane) => {
                 let exchange = lane.exchange(node, class, now, lane.deadline(deadline), encode);
-                WayExchange::Tasks(exchange.stamped(stamp))
+                LaneExchange::Tasks(exchange.stamped(stamp))
             }
             Self::Host(handle) => {
                 let mut request = Vec::new();
                 let encoded = encode(&mut request).map(|()| request);
-                WayExchange::Host(handle.exchange(node, class, (now, deadline, stamp), encoded))
+                LaneExchange::Host(handle.exchange(node, class, (now, deadline, stamp), encoded))
             }
         }
     }
 }
 
-impl<E> WayExchange<'_, E>
+impl<E> LaneExchange<'_, E>
 where
     E: FnOnce(&mut Vec<u8>) -> Result<()>,
 {

@@ -19,12 +19,12 @@ use crate::command::compress::is_compressed_request;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
-use crate::metrics::{Mark, Stamp};
+use crate::metrics::{MetricKey, Stamp};
 use crate::names::same;
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
-/// One batch call.
-pub(super) struct Course<'a, R: ?Sized> {
+/// The state of one batch call.
+pub(super) struct BatchCall<'a, R: ?Sized> {
     cluster: &'a Cluster,
     policy: &'a BatchPolicy,
     /// What goes over the policies of the rows.
@@ -42,7 +42,7 @@ pub(super) struct Course<'a, R: ?Sized> {
 }
 
 /// Rows that go to one node together.
-pub(super) struct Group<'a> {
+pub(super) struct NodeGroup<'a> {
     pub(super) node: Arc<NodeInfo>,
     /// Places in the call's list of rows.
     rows: Vec<u32>,
@@ -62,13 +62,13 @@ pub(super) struct Group<'a> {
 
 /// What to do with a group whose request failed.
 #[allow(clippy::large_enum_variant)] // lives for a moment, after a failure
-pub(super) enum Onward<'a> {
-    /// After the pause, [`Course::reroute`].
-    Retry(std::time::Duration, Group<'a>),
+pub(super) enum AfterFailure<'a> {
+    /// After the pause, [`BatchCall::reroute`].
+    Retry(std::time::Duration, NodeGroup<'a>),
     Over,
 }
 
-impl Group<'_> {
+impl NodeGroup<'_> {
     /// So many parts of its rows, not encoded, in order.
     fn cut(self, count: usize) -> Vec<Self> {
         let Self { node, rows, attempts, history, compressed, deadline, stamp, .. } = self;
@@ -97,8 +97,8 @@ impl Group<'_> {
     }
 
     /// What its answer is counted as, if it is measured.
-    pub(super) fn mark(&self) -> Mark {
-        self.attempts.mark()
+    pub(super) fn metric_key(&self) -> MetricKey {
+        self.attempts.metric_key()
     }
 
     /// Begins the next attempt.
@@ -159,7 +159,7 @@ impl Group<'_> {
     }
 }
 
-impl<'a, R: Rows + ?Sized> Course<'a, R> {
+impl<'a, R: Rows + ?Sized> BatchCall<'a, R> {
     /// Splits the rows by node and encodes the requests.
     ///
     /// # Errors
@@ -170,11 +170,11 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         rows: &'a mut R,
         tells: bool,
         now: Instant,
-    ) -> Result<(Self, Vec<Group<'a>>)> {
+    ) -> Result<(Self, Vec<NodeGroup<'a>>)> {
         rows.begin();
         let patches = cluster.overlay().rows();
         let news = tells.then(Vec::new);
-        let mut course = Self {
+        let mut call = Self {
             cluster,
             policy,
             patches,
@@ -185,25 +185,25 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             started: now,
             answered: None,
         };
-        let count = course.rows.count();
+        let count = call.rows.count();
         let mut attempts =
             Attempts::new(cluster, &policy.base_policy, Subject::default(), (CommandType::BatchRead, false), now);
         if let Some(limit) = parts::limit_ms(&policy.base_policy, count, 0) {
             attempts.set_limit(limit);
         }
-        let (mut groups, unroutable) = course.split(0..count as u32, &attempts, &[], now);
+        let (mut groups, unroutable) = call.split(0..count as u32, &attempts, &[], now);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             return Err(error);
         }
-        if let Err(error) = course.encode_all(&mut groups) {
-            (0..count as u32).for_each(|row| course.rows.fail(row, error.clone()));
+        if let Err(error) = call.encode_all(&mut groups) {
+            (0..count as u32).for_each(|row| call.rows.fail(row, error.clone()));
             return Err(error);
         }
-        Ok((course, groups))
+        Ok((call, groups))
     }
 
     /// Encodes groups before anything is sent; those that are too large become several.
-    fn encode_all(&mut self, groups: &mut Vec<Group<'a>>) -> Result<()> {
+    fn encode_all(&mut self, groups: &mut Vec<NodeGroup<'a>>) -> Result<()> {
         let mut bytes = 0;
         for at in 0..groups.len() {
             // Encoded here rather than in `encode_parts`: most batches need no more than this.
@@ -228,7 +228,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
 
     /// Encodes groups from `first` on, cut where they are too large. `bytes`: what those before have; gives what all have.
     #[cold]
-    fn encode_parts(&mut self, groups: &mut Vec<Group<'a>>, first: usize, mut bytes: usize) -> Result<usize> {
+    fn encode_parts(&mut self, groups: &mut Vec<NodeGroup<'a>>, first: usize, mut bytes: usize) -> Result<usize> {
         let mut left = groups.split_off(first);
         left.reverse();
         while let Some(mut group) = left.pop() {
@@ -256,7 +256,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// About how many bytes the request of a group has: as if all rows were like the first ones. 0: not looked at.
-    fn estimate(&self, group: &Group<'a>) -> Result<usize> {
+    fn estimate(&self, group: &NodeGroup<'a>) -> Result<usize> {
         let rows = group.rows.len();
         if rows <= PROBE_FROM {
             return Ok(0);
@@ -272,7 +272,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// Encodes a part that comes to its turn, unless that is done.
-    pub(super) fn encode_again(&mut self, mut group: Group<'a>, now: Instant) -> Option<Group<'a>> {
+    pub(super) fn encode_again(&mut self, mut group: NodeGroup<'a>, now: Instant) -> Option<NodeGroup<'a>> {
         if !group.is_bare() {
             return Some(group);
         }
@@ -300,12 +300,12 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         attempts: &Attempts<'a>,
         history: &[bool],
         now: Instant,
-    ) -> (Vec<Group<'a>>, Option<Error>) {
+    ) -> (Vec<NodeGroup<'a>>, Option<Error>) {
         let topology = self.cluster.snapshot();
         // One growth less for most batches, without much room for each of many nodes.
         let room = rows.size_hint().1.unwrap_or(0).min(256);
         // Not the four that a list of this kind begins with: there is mostly one node, or many.
-        let mut groups: Vec<Group<'a>> = Vec::with_capacity(1);
+        let mut groups: Vec<NodeGroup<'a>> = Vec::with_capacity(1);
         let (mut first_error, mut refresh) = (None, false);
         let mut last = 0;
         let mut router = Router { topology: &topology, policy: self.policy, history, spread: spread(), last: None };
@@ -332,7 +332,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
                 last = groups.iter().position(|group| group.node.id() == node.id()).unwrap_or_else(|| {
                     let mut attempts = attempts.clone();
                     attempts.set_writes(false);
-                    groups.push(Group {
+                    groups.push(NodeGroup {
                         node: Arc::clone(node),
                         rows: Vec::with_capacity(room),
                         attempts,
@@ -357,7 +357,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         }
         if groups.iter().any(|group| group.rows.len() > parts::PART_ROWS) {
             self.is_cut = true;
-            let cut = |group: Group<'a>| {
+            let cut = |group: NodeGroup<'a>| {
                 let parts = parts_of(group.rows.len(), 0);
                 group.cut(parts)
             };
@@ -368,14 +368,16 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
                 // Rows of several namespaces in one request count for that of the first.
                 let kind = if group.attempts.writes() { CommandType::BatchWrite } else { CommandType::BatchRead };
                 let metrics = self.cluster.metrics();
-                group.attempts.set_mark(self.rows.target(group.rows[0], |row| metrics.mark(kind, row.namespace)));
+                group
+                    .attempts
+                    .set_metric_key(self.rows.target(group.rows[0], |row| metrics.metric_key(kind, row.namespace)));
             }
             group.alone = group.rows.len() == 1 && self.rows.fits_single(group.rows[0]);
         }
         (groups, first_error)
     }
 
-    fn encode(&self, group: &mut Group<'_>) -> Result<()> {
+    fn encode(&self, group: &mut NodeGroup<'_>) -> Result<()> {
         let timeout_ms = group.attempts.server_timeout_ms();
         if group.request.capacity() == 0 {
             group.request = Request::new();
@@ -392,7 +394,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// Takes in the body of a frame of the answer to a group. The inner failure is one of the whole request.
-    pub(super) fn answer(&mut self, group: &Group<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
+    pub(super) fn answer(&mut self, group: &NodeGroup<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
         if self.cluster.watch().is_on() {
             self.answered = Some((Arc::clone(&group.node), group.attempts.made()));
         }
@@ -418,21 +420,21 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// What comes after a failed attempt.
-    pub(super) fn onward(&mut self, group: Group<'a>, next: Next) -> Onward<'a> {
+    pub(super) fn after_failure(&mut self, group: NodeGroup<'a>, next: Next) -> AfterFailure<'a> {
         let error = match next {
             Next::Retry(pause) => {
                 self.log_retry(&group, pause);
-                return Onward::Retry(pause, group);
+                return AfterFailure::Retry(pause, group);
             }
             Next::GiveUp(error) => error,
         };
         self.give_up(&group, error);
-        Onward::Over
+        AfterFailure::Over
     }
 
     /// Rows of several sets are logged with that of the first.
     #[cold]
-    fn log_retry(&self, group: &Group<'_>, pause: std::time::Duration) {
+    fn log_retry(&self, group: &NodeGroup<'_>, pause: std::time::Duration) {
         let Some(&row) = group.rows.iter().find(|row| self.rows.is_pending(**row)) else { return };
         let set = self.rows.set_of(row);
         self.rows.target(row, |Target { namespace, .. }| {
@@ -461,7 +463,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// The group's unanswered rows fail.
-    fn give_up(&mut self, group: &Group<'_>, error: Error) {
+    fn give_up(&mut self, group: &NodeGroup<'_>, error: Error) {
         for &row in &group.rows {
             if self.rows.is_pending(row) {
                 self.rows.stamp_unanswered(row, &error);
@@ -475,8 +477,8 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     /// The groups for the next attempt of a group's unanswered rows, encoded.
-    pub(super) fn reroute(&mut self, group: Group<'a>) -> Vec<Group<'a>> {
-        let Group { mut rows, attempts, history, request, .. } = group;
+    pub(super) fn reroute(&mut self, group: NodeGroup<'a>) -> Vec<NodeGroup<'a>> {
+        let NodeGroup { mut rows, attempts, history, request, .. } = group;
         rows.retain(|row| self.rows.is_pending(*row));
         let now = clock::now();
         let (mut groups, unroutable) = self.split(rows.into_iter(), &attempts, &history, now);
@@ -517,7 +519,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
 
 /// Whether a group cannot be sent only because it is too large as a whole.
 #[cold]
-fn can_be_cut(error: &Error, group: &Group<'_>) -> bool {
+fn can_be_cut(error: &Error, group: &NodeGroup<'_>) -> bool {
     matches!(error.kind(), ErrorKind::RecordTooBig { .. }) && group.rows.len() > 1
 }
 
@@ -531,7 +533,7 @@ fn push(news: &mut Option<Vec<u32>>, row: u32) {
 struct Router<'t, 'p> {
     topology: &'t Topology,
     policy: &'p BatchPolicy,
-    /// Of the earlier attempts of these rows; see [`Group::history`].
+    /// Of the earlier attempts of these rows; see [`NodeGroup::history`].
     history: &'p [bool],
     spread: u32,
     /// For the row before: its namespace, whether it writes, its route before the first attempt.

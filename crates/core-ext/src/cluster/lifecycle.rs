@@ -10,7 +10,7 @@ use aerospike_core::{AuthMode, Client, ClientPolicy, Host};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::control::Lease;
+use super::control::ControlLease;
 use super::worker::Worker;
 use super::{Shared, Stage, Started, reached, seeds};
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ const VISITORS_LIMIT: Duration = Duration::from_secs(1);
 
 /// Starts, follows the cluster until it is to be closed, and leaves nothing behind.
 pub(super) async fn live(
-    lease: Lease,
+    lease: ControlLease,
     policy: Arc<ClientPolicy>,
     hosts: Vec<Host>,
     mut started: oneshot::Sender<Result<Started>>,
@@ -68,7 +68,7 @@ pub(super) async fn live(
 /// Ends the cluster's share in the control thread, and tells those who wait for it.
 struct MarkClosed {
     shared: Arc<Shared>,
-    lease: Option<Lease>,
+    lease: Option<ControlLease>,
 }
 
 impl Drop for MarkClosed {

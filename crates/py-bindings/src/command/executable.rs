@@ -1,4 +1,4 @@
-//! Each command once: what a method and its `_blocking` twin both carry out.
+//! Each command once, for a method and for its `_blocking` variant.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use crate::core::ClientCore;
 use crate::{errors, host};
 
-/// A command, ready to be carried out in one of two ways.
-pub(crate) trait Twin: Sized {
+/// A command that can be started in an event loop, or carried out on the calling thread.
+pub(crate) trait Executable: Sized {
     /// Starts it: gives an awaitable of its result.
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>>;
 
@@ -25,7 +25,7 @@ pub(crate) struct Control<F, C> {
     pub(crate) convert: C,
 }
 
-impl<T, F, C> Twin for Control<F, C>
+impl<T, F, C> Executable for Control<F, C>
 where
     T: Send + 'static,
     F: Future<Output = aerolane::Result<T>> + Send + 'static,
@@ -59,7 +59,7 @@ pub(crate) enum Either<A, B> {
     That(B),
 }
 
-impl<A: Twin, B: Twin> Twin for Either<A, B> {
+impl<A: Executable, B: Executable> Executable for Either<A, B> {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         match self {
             Self::This(this) => this.start(py, core),

@@ -10,9 +10,9 @@ use crate::core::ClientCore;
 ///
 /// Counted apart for each lane: loops on several threads that counted references to the client itself, twice for each
 /// operation, would hold each other up.
-pub(super) struct Held(Arc<ClientCore>);
+pub(super) struct ClientRef(Arc<ClientCore>);
 
-impl Held {
+impl ClientRef {
     /// For an operation that has no lane yet.
     pub(super) fn new(client: &Arc<ClientCore>) -> Arc<Self> {
         Arc::new(Self(Arc::clone(client)))
@@ -23,7 +23,7 @@ impl Held {
     }
 }
 
-impl Deref for Held {
+impl Deref for ClientRef {
     type Target = ClientCore;
 
     fn deref(&self) -> &ClientCore {
@@ -31,18 +31,18 @@ impl Deref for Held {
     }
 }
 
-/// What a lane keeps of it: nothing while nothing is under way, so that the lane itself keeps no client open.
+/// What a lane keeps of a [`ClientRef`]: nothing while nothing is under way, so that the lane itself keeps no client open.
 #[derive(Default)]
-pub(super) struct Hold(RefCell<Weak<Held>>);
+pub(super) struct LaneClientRef(RefCell<Weak<ClientRef>>);
 
-impl Hold {
+impl LaneClientRef {
     /// The client, for one more operation of the lane. It is always the same client.
-    pub(super) fn on(&self, client: &Arc<ClientCore>) -> Arc<Held> {
-        let held = self.0.borrow().upgrade();
-        held.unwrap_or_else(|| {
-            let held = Held::new(client);
-            *self.0.borrow_mut() = Arc::downgrade(&held);
-            held
+    pub(super) fn on(&self, client: &Arc<ClientCore>) -> Arc<ClientRef> {
+        let client_ref = self.0.borrow().upgrade();
+        client_ref.unwrap_or_else(|| {
+            let client_ref = ClientRef::new(client);
+            *self.0.borrow_mut() = Arc::downgrade(&client_ref);
+            client_ref
         })
     }
 }

@@ -13,12 +13,12 @@ use super::RuntimeLanes;
 use crate::driver::tasks::SharedLane;
 
 /// The lane of the calling thread, or of its task, for one operation.
-pub(crate) struct Mine {
-    lanes: Arc<Known>,
+pub(crate) struct CallerLane {
+    lanes: Arc<ThreadHandle>,
     index: usize,
 }
 
-impl Deref for Mine {
+impl Deref for CallerLane {
     type Target = Arc<SharedLane>;
 
     fn deref(&self) -> &Arc<SharedLane> {
@@ -26,34 +26,34 @@ impl Deref for Mine {
     }
 }
 
-/// What a thread counts instead of the lanes.
-struct Known(Arc<RuntimeLanes>);
+/// A thread's own reference to the lanes of a runtime: it counts this one, which no other thread does.
+struct ThreadHandle(Arc<RuntimeLanes>);
 
-/// What the threads know.
+/// For each thread, the lanes that it has used.
 #[derive(Default)]
-pub(super) struct ByThread(ThreadLocal<RefCell<Vec<Arc<Known>>>>);
+pub(super) struct ThreadLanes(ThreadLocal<RefCell<Vec<Arc<ThreadHandle>>>>);
 
-impl ByThread {
+impl ThreadLanes {
     /// The lane for the calling thread, if it has used this runtime's before. Runtimes that have ended are not known.
     #[inline]
-    pub(super) fn lane(&self, runtime: tokio::runtime::Id) -> Option<Mine> {
+    pub(super) fn lane(&self, runtime: tokio::runtime::Id) -> Option<CallerLane> {
         let known = self.0.get()?.borrow();
         let lanes = known.iter().find(|known| known.0.runtime == runtime && !known.0.watch.is_over())?;
-        Some(Mine::of(Arc::clone(lanes)))
+        Some(CallerLane::of(Arc::clone(lanes)))
     }
 
     /// Makes them known to the calling thread, and forgets those of runtimes that have ended.
-    pub(super) fn learn(&self, lanes: Arc<RuntimeLanes>) -> Mine {
-        let lanes = Arc::new(Known(lanes));
+    pub(super) fn learn(&self, lanes: Arc<RuntimeLanes>) -> CallerLane {
+        let lanes = Arc::new(ThreadHandle(lanes));
         let mut known = self.0.get_or_default().borrow_mut();
         known.retain(|known| !known.0.watch.is_over());
         known.push(Arc::clone(&lanes));
-        Mine::of(lanes)
+        CallerLane::of(lanes)
     }
 }
 
-impl Mine {
-    fn of(lanes: Arc<Known>) -> Self {
+impl CallerLane {
+    fn of(lanes: Arc<ThreadHandle>) -> Self {
         Self { index: lanes.0.pick(), lanes }
     }
 }

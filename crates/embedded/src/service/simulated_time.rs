@@ -1,10 +1,10 @@
-//! Requests are answered in a time that is made up: without sockets and threads, and without any clock.
+//! Requests answered in simulated time: without sockets and threads, and without any clock.
 
 use super::dispatch::dispatch;
 use crate::clock::{Now, Passing};
 use crate::cluster::{Builder, EmbeddedCluster, NamespaceOptions, Node};
 use crate::code;
-use crate::request::{Answered, Producer, Request, Session, Waking};
+use crate::request::{Answered, ConnectionWaker, Producer, Request, Session};
 use crate::store::DeviceLimit;
 use aerolane_wire::WireError;
 use aerolane_wire::admin::{AdminMessage, encode_authenticate, encode_login};
@@ -46,7 +46,7 @@ impl World {
             user: None,
             grants: None,
             user_agent_set: false,
-            waking: Waking(Arc::new(|| ())),
+            waking: ConnectionWaker(Arc::new(|| ())),
             records: 0,
         };
         let begun = Instant::now() + Duration::from_secs(1000 * 86_400);
@@ -135,7 +135,7 @@ fn get() -> Vec<u8> {
 }
 
 #[test]
-fn replicas_lag_and_answers_wait_in_made_up_time() {
+fn replicas_lag_and_answers_wait_in_simulated_time() {
     let mut world = World::lagging();
     let (master, replica) = world.master_and_replica();
     let reply = world.ask(master, &put(DIGEST, 0, 10));
@@ -148,7 +148,7 @@ fn replicas_lag_and_answers_wait_in_made_up_time() {
 }
 
 #[test]
-fn rows_of_batches_wait_in_made_up_time() {
+fn rows_of_batches_wait_in_simulated_time() {
     let mut world = World::lagging();
     let (master, replica) = world.master_and_replica();
     let mut batch = Vec::new();
@@ -174,7 +174,7 @@ fn rows_of_batches_wait_in_made_up_time() {
 }
 
 #[test]
-fn records_expire_in_made_up_time() {
+fn records_expire_in_simulated_time() {
     let mut world = World::of(&EmbeddedCluster::builder());
     assert_eq!(world.ask(0, &put(DIGEST, 100, 10)).code(), code::OK);
     world.passed = 100 * SECOND;
@@ -184,7 +184,7 @@ fn records_expire_in_made_up_time() {
 }
 
 #[test]
-fn devices_flush_in_made_up_time() {
+fn devices_flush_in_simulated_time() {
     let mut world = World::of(&EmbeddedCluster::builder());
     let (node, at) = (Arc::clone(&world.nodes[0]), world.now().instant);
     node.cluster.links.devices.set(node.slot, Some(DeviceLimit::new(1000).flush_rate(100)), at);
@@ -197,7 +197,7 @@ fn devices_flush_in_made_up_time() {
 }
 
 #[test]
-fn sessions_end_in_made_up_time() {
+fn sessions_end_in_simulated_time() {
     let mut world = World::of(&EmbeddedCluster::builder().user("a", "x").session_ttl(60));
     let hash = bcrypt::hash_with_salt("x", crate::admin::COST, crate::admin::SALT).unwrap();
     let hash = hash.format_for_version(bcrypt::Version::TwoA);
@@ -219,7 +219,7 @@ fn sessions_end_in_made_up_time() {
 }
 
 #[test]
-fn queries_keep_their_rate_in_made_up_time() {
+fn queries_keep_their_rate_in_simulated_time() {
     let mut world = World::of(&EmbeddedCluster::builder());
     for n in 0..20 {
         let mut digest = DIGEST;
@@ -254,7 +254,7 @@ fn queries_keep_their_rate_in_made_up_time() {
 }
 
 #[test]
-fn info_commands_tell_the_made_up_time() {
+fn info_commands_tell_the_simulated_time() {
     let mut world = World::of(&EmbeddedCluster::builder().namespace_with(NamespaceOptions::new("test")));
     world.passed = 7 * SECOND;
     let mut info = Vec::new();

@@ -1,4 +1,4 @@
-//! The three front doors, each called from plain threads: a scenario is written once and holds for all of them.
+//! The three client types behind one interface, called from plain threads: a scenario is written once and holds for all of them.
 
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
@@ -36,50 +36,50 @@ impl Kind {
 
 /// A client behind one interface. Cheap to clone.
 #[derive(Clone)]
-pub struct Door {
+pub struct AnyClient {
     pub kind: Kind,
-    way: Way,
+    inner: Inner,
 }
 
 #[derive(Clone)]
-enum Way {
+enum Inner {
     Async(Client, Arc<Runtime>),
     // In this order: the threads of ours end before the runtime that opened the client.
     Local(Arc<LaneRuntime>, Client, Arc<Runtime>),
     Sync(SyncClient),
 }
 
-/// Calls an async method, on the runtime of the door.
+/// Calls an async method, on the runtime of the client.
 macro_rules! call {
-    ($door:expr, |$client:ident| $call:expr) => {
-        match &$door.way {
-            Way::Async($client, runtime) => runtime.block_on(async { $call.await }),
-            Way::Local(lanes, ..) => lanes.spawn(move |$client| async move { $call.await }).wait().expect("no panic"),
-            Way::Sync($client) => $call,
+    ($any:expr, |$client:ident| $call:expr) => {
+        match &$any.inner {
+            Inner::Async($client, runtime) => runtime.block_on(async { $call.await }),
+            Inner::Local(lanes, ..) => lanes.spawn(move |$client| async move { $call.await }).wait().expect("no panic"),
+            Inner::Sync($client) => $call,
         }
     };
 }
 
-impl Door {
+impl AnyClient {
     pub fn open(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Result<Self, Error> {
         let (config, seeds) = (config.into(), seeds.to_owned());
         let runtime = || {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
             Arc::new(builder.worker_threads(2).enable_all().build().expect("a runtime"))
         };
-        let way = match kind {
+        let inner = match kind {
             Kind::Async => {
                 let runtime = runtime();
-                Way::Async(runtime.block_on(Client::with_config(config, &seeds))?, runtime)
+                Inner::Async(runtime.block_on(Client::with_config(config, &seeds))?, runtime)
             }
             Kind::Local => {
                 let runtime = runtime();
                 let client = runtime.block_on(Client::with_config(config, &seeds))?;
-                Way::Local(Arc::new(LaneRuntime::new(&client, NonZeroUsize::MIN)?), client, runtime)
+                Inner::Local(Arc::new(LaneRuntime::new(&client, NonZeroUsize::MIN)?), client, runtime)
             }
-            Kind::Sync => Way::Sync(SyncClient::with_config(config, &seeds)?),
+            Kind::Sync => Inner::Sync(SyncClient::with_config(config, &seeds)?),
         };
-        Ok(Self { kind, way })
+        Ok(Self { kind, inner })
     }
 
     pub fn get(&self, policy: &ReadPolicy, key: &Key, bins: impl Into<Bins>) -> Result<Record, Error> {
@@ -176,19 +176,19 @@ impl Door {
     /// The rows with their outcomes, and the outcome of the call.
     pub fn batch(&self, policy: &BatchPolicy, rows: Vec<BatchOperation>) -> (Vec<BatchOperation>, Result<(), Error>) {
         let (policy, mut rows) = (policy.clone(), rows);
-        match &self.way {
-            Way::Async(client, runtime) => {
+        match &self.inner {
+            Inner::Async(client, runtime) => {
                 let result = runtime.block_on(client.batch(&policy, &mut rows));
                 (rows, result)
             }
-            Way::Local(lanes, ..) => {
+            Inner::Local(lanes, ..) => {
                 let task = lanes.spawn(move |client| async move {
                     let result = client.batch(&policy, &mut rows).await;
                     (rows, result)
                 });
                 task.wait().expect("no panic")
             }
-            Way::Sync(client) => {
+            Inner::Sync(client) => {
                 let result = client.batch(&policy, &mut rows);
                 (rows, result)
             }
@@ -196,52 +196,52 @@ impl Door {
     }
 
     pub fn stats(&self) -> ClientStats {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.stats(),
-            Way::Sync(client) => client.stats(),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.stats(),
+            Inner::Sync(client) => client.stats(),
         }
     }
 
     pub fn enable_metrics(&self, policy: MetricsPolicy) {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.enable_metrics(policy),
-            Way::Sync(client) => client.enable_metrics(policy),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.enable_metrics(policy),
+            Inner::Sync(client) => client.enable_metrics(policy),
         }
     }
 
     pub fn disable_metrics(&self) {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.disable_metrics(),
-            Way::Sync(client) => client.disable_metrics(),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.disable_metrics(),
+            Inner::Sync(client) => client.disable_metrics(),
         }
     }
 
     pub fn metrics_enabled(&self) -> bool {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.metrics_enabled(),
-            Way::Sync(client) => client.metrics_enabled(),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.metrics_enabled(),
+            Inner::Sync(client) => client.metrics_enabled(),
         }
     }
 
     pub fn metrics(&self) -> ClusterMetrics {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.metrics(),
-            Way::Sync(client) => client.metrics(),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.metrics(),
+            Inner::Sync(client) => client.metrics(),
         }
     }
 
     /// What aerospike-core alone has measured.
     pub fn core_metrics(&self) -> aerospike_core::metrics::ClusterMetrics {
-        match &self.way {
-            Way::Async(client, _) | Way::Local(_, client, _) => client.core().metrics(),
-            Way::Sync(client) => client.core().metrics(),
+        match &self.inner {
+            Inner::Async(client, _) | Inner::Local(_, client, _) => client.core().metrics(),
+            Inner::Sync(client) => client.core().metrics(),
         }
     }
 
     pub fn close(&self) {
-        match &self.way {
-            Way::Async(client, runtime) | Way::Local(_, client, runtime) => runtime.block_on(client.close()),
-            Way::Sync(client) => client.close(),
+        match &self.inner {
+            Inner::Async(client, runtime) | Inner::Local(_, client, runtime) => runtime.block_on(client.close()),
+            Inner::Sync(client) => client.close(),
         }
         .expect("closing does not fail");
     }

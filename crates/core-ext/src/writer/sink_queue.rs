@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::driver::WriterKey;
 use super::outcome::{CellRef, Outcome};
 
-/// Outcomes on their way to the sinks of their records. Those of one sink mostly stand together.
-pub(super) struct Sunk<K: WriterKey>(Vec<Outcome<K>>);
+/// Outcomes that the sinks of their records are to be told of. Those of one sink mostly come together.
+pub(super) struct SinkQueue<K: WriterKey>(Vec<Outcome<K>>);
 
-impl<K: WriterKey> Default for Sunk<K> {
+impl<K: WriterKey> Default for SinkQueue<K> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<K: WriterKey> Sunk<K> {
+impl<K: WriterKey> SinkQueue<K> {
     pub(super) fn push(&mut self, tag: CellRef<K>) {
         let same = |last: &Outcome<K>| match (last.sink(), tag.sink()) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),

@@ -32,12 +32,12 @@ const CHUNK: usize = 256 * 1024;
 pub(super) struct SharedSocket {
     pub(super) tcp: TcpStream,
     /// Locked for each read: bytes must not overtake each other.
-    early: Mutex<Early>,
+    early: Mutex<ReadAhead>,
 }
 
 /// Bytes that were read ahead; those before `used` are handed in.
 #[derive(Debug, Default)]
-struct Early {
+struct ReadAhead {
     bytes: Vec<u8>,
     used: usize,
 }
@@ -86,7 +86,7 @@ impl SharedSocket {
 /// What a connection's bytes are read from: those that were read ahead, then the socket.
 pub(super) struct Source<'a> {
     tcp: &'a TcpStream,
-    early: &'a mut Early,
+    early: &'a mut ReadAhead,
 }
 
 impl Read for Source<'_> {
@@ -97,7 +97,7 @@ impl Read for Source<'_> {
         let n = (&self.early.bytes[self.early.used..]).read(buffer)?;
         self.early.used += n;
         if self.early.used == self.early.bytes.len() {
-            *self.early = Early::default();
+            *self.early = ReadAhead::default();
         }
         Ok(n)
     }

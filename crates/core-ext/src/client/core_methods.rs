@@ -89,7 +89,7 @@ pub(super) mod prelude {
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
 ///
 /// A client that uses this has `core()`, `core_call(future)`, `core_change(future)`, `own_call(future)` and `shared`.
-macro_rules! long_tail_methods {
+macro_rules! core_methods {
     (($($async:tt)*) ($($wait:tt)*)) => {
         /// Whether the client has not been closed and knows an active node.
         #[must_use]
@@ -175,7 +175,7 @@ macro_rules! long_tail_methods {
             self.shared.cluster.metrics().is_enabled()
         }
 
-        /// The metrics at this moment, of all clones and front doors of this client. Costs a lock per lane and thread,
+        /// The metrics at this moment, of all its clones and all clients made from it. Costs a lock per lane and thread,
         /// and some hundred microseconds: once a second is fine, once per operation is not.
         #[must_use]
         pub fn metrics(&self) -> ClusterMetrics {
@@ -583,4 +583,4 @@ macro_rules! stream_methods {
     };
 }
 
-pub(super) use {long_tail_methods, stream_methods};
+pub(super) use {core_methods, stream_methods};

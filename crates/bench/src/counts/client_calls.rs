@@ -1,4 +1,4 @@
-//! Heap allocations per `get` and `put` of one integer bin, for every front door, on a real or embedded cluster.
+//! Heap allocations per `get` and `put` of one integer bin, for every client, on a real or embedded cluster.
 //!
 //! Keys, bins and policies are made before. The allocations of all threads of the process are counted, so a client
 //! cannot hide them on threads of its own; the tend is slowed down meanwhile.
@@ -23,7 +23,7 @@ const COUNTED: u64 = 5_000;
 /// Long enough that hardly any tend falls into the count.
 const TEND_INTERVAL_MS: u32 = 30_000;
 
-/// Allocations per call of every front door, `<client> get` and `<client> put`. For Aerolane's also those of a `get`
+/// Allocations per call of every client, `<client> get` and `<client> put`. For Aerolane's also those of a `get`
 /// that do not belong to the record that it returns: they are to be 0.
 ///
 /// # Errors

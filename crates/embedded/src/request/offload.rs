@@ -13,11 +13,11 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Wakes a connection, so that it looks again at what it waits for.
 #[derive(Clone)]
-pub(crate) struct Waking(pub(crate) Arc<dyn Fn() + Send + Sync>);
+pub(crate) struct ConnectionWaker(pub(crate) Arc<dyn Fn() + Send + Sync>);
 
-impl std::fmt::Debug for Waking {
+impl std::fmt::Debug for ConnectionWaker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Waking")
+        f.write_str("ConnectionWaker")
     }
 }
 
@@ -52,7 +52,7 @@ impl Pipe {
 }
 
 /// The way from work to a connection: both ends.
-pub(super) fn pipe(waking: Waking) -> (Sender, Waiting) {
+pub(super) fn pipe(waking: ConnectionWaker) -> (Sender, Waiting) {
     let pipe = Arc::<Pipe>::default();
     (Sender { pipe: Arc::clone(&pipe), waking }, Waiting(pipe))
 }
@@ -60,7 +60,7 @@ pub(super) fn pipe(waking: Waking) -> (Sender, Waiting) {
 /// The work's side.
 pub(crate) struct Sender {
     pipe: Arc<Pipe>,
-    waking: Waking,
+    waking: ConnectionWaker,
 }
 
 impl Sender {
@@ -135,7 +135,7 @@ impl Drop for Waiting {
 }
 
 /// Has the answer to a request worked out on a thread of its node, from a copy of the request's body.
-pub(crate) fn elsewhere(request: &Request<'_>, work: impl FnOnce(&[u8], Sender, Now) + Send + 'static) -> Answered {
+pub(crate) fn offload(request: &Request<'_>, work: impl FnOnce(&[u8], Sender, Now) + Send + 'static) -> Answered {
     let (sender, waiting) = pipe(request.session.waking.clone());
     let body = request.body.to_vec();
     let node = Arc::clone(request.node);
