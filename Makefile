@@ -116,9 +116,10 @@ test-peers: wheel $(PEERS)/.ready ## run other Aerospike clients, unmodified, on
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
 
 .PHONY: test-packages
-test-packages: wheel ## check what would be published: metadata and sizes of the wheels; each crate, built from its package
+test-packages: wheel ## check what would be published: metadata, sizes and import time of the wheels; each crate, built from its package
 	$(TOOLS)/bin/twine check --strict $(WHEELS)/*.whl
 	@large=$$(find $(WHEELS) -name 'aerolane-*.whl' -size +8M); [[ -z $$large ]] || { echo "more than 8 MiB: $$large" >&2; exit 1; }
+	@$(TOOLS)/bin/python tests/python/import_time.py $(WHEELS)/aerolane-*-abi3-*.whl
 	$(MAKE) --no-print-directory publish-check DIRTY=--allow-dirty
 
 .PHONY: test-languages
