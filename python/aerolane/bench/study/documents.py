@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 
 from aerolane.bench.study.brief import PACKAGES, brief
-from aerolane.bench.study.cells import IN_MEMORY, SECTIONS
-from aerolane.bench.study.findings import NAMES, Finding, against_us, case, compared, findings, interval, named
+from aerolane.bench.study.cells import SECTIONS
+from aerolane.bench.study.findings import against_us, case, compared, findings, interval, named
 from aerolane.bench.study.results import Results, load
-from aerolane.bench.study.tables import grouped, head, row, where, worst
+from aerolane.bench.study.tables import group, head, row, where, worst
 
 
 class MarkerError(Exception):
@@ -103,15 +103,15 @@ def _ratios(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
     first = True
     for section in sections:
         rows = []
-        groups = [group for group in results["groups"] if group["section"] == section]
+        groups = [one for one in results["groups"] if one["section"] == section]
         figures = compared(groups)
-        for group in groups:
-            for comparison in group["comparisons"]:
+        for one in groups:
+            for comparison in one["comparisons"]:
                 if not comparison["peer"]:
                     continue
                 ratios = comparison["ratios"]
                 texts = [_ratio(ratios[name]) if name in ratios else "-" for name in figures]
-                rows.append(row((case(group), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
+                rows.append(row((case(one), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
         if rows:
             names = [named(name, groups) for name in figures]
             yield from [] if first else [""]
@@ -124,57 +124,21 @@ def _ratio(ratio: Results) -> str:
     return interval(ratio) if ratio["verdict"] != "none" else f"({ratio['low']:.2f} to {ratio['high']:.2f})"
 
 
-def _ends(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
-    """The worst and the best ratio of each condition, a row for each client that ours is compared with."""
-    found: dict[tuple[str, str, str], dict[str, list[Finding]]] = {}
-    for one in findings(results):
-        if one.group["section"] in sections and one.comparison["peer"]:
-            key = (one.group["section"], one.group["condition"], one.comparison["theirs"])
-            found.setdefault(key, {}).setdefault(one.figure, []).append(one)
-    names = compared([group for group in results["groups"] if group["section"] in sections])
-    yield from head("section, condition", "compared with", *(NAMES[name] for name in names))
-    for (section, condition, theirs), figures in found.items():
-        texts = (_end(figures[name], name) if name in figures else "-" for name in names)
-        title = results["sections"][section]
-        yield row((title if condition == IN_MEMORY else f"{title}: {condition}", theirs, *texts))
-
-
-def _end(found: list[Finding], figure: str) -> str:
-    """The worst and the best of some ratios, with their cases; a question mark where the rounds show no difference."""
-    ordered = sorted(found, key=lambda one: one.ratio["median"], reverse=figure != "tps")
-    ends = ordered if len(ordered) == 1 else (ordered[0], ordered[-1])
-    return " to ".join(
-        f"{one.ratio['median']:.2f}{'' if one.verdict != 'none' else '?'}"
-        + (f" ({one.group['title']})" if len(ordered) > 1 else "")
-        for one in ends
-    )
-
-
-def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
-    """The figures themselves, of ours and of the first client that it is compared with."""
-    yield from head("case", "ours / other", "records/s", "CPU µs per record", "p50 µs", "p99 µs")
-    for group in results["groups"]:
-        cells = {cell["label"]: cell for cell in group["cells"]}
-        shown: set[str] = set()
-        for comparison in group["comparisons"]:
-            ours, theirs = comparison["ours"], comparison["theirs"]
-            if group["section"] not in sections or not comparison["peer"] or ours in shown:
-                continue
-            shown.add(ours)
-            both = cells[ours]["figures"], cells[theirs]["figures"]
-            texts = (
-                " / ".join(grouped(side[name]["median"]) if name in side else "-" for side in both)
-                for name in ("tps", "client_cpu_us_per_op", "p50_us", "p99_us")
-            )
-            yield row((case(group), f"{ours} / {theirs}", *texts))
+def _figures(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
+    """Every client's figures and every comparison, as in the report."""
+    first = True
+    for one in results["groups"]:
+        if one["section"] in sections:
+            yield from [] if first else [""]
+            yield from group(one)
+            first = False
 
 
 FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {
     "machine": _machine,
     "worst": _worst,
     "ratios": _ratios,
-    "ends": _ends,
-    "sides": _sides,
+    "figures": _figures,
 }
 # The form that several studies can share.
 BRIEF = "brief"

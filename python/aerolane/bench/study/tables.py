@@ -94,7 +94,7 @@ def cells(group: Results) -> list[list[str]]:
 def group(found: Results) -> list[str]:
     """A group: its cells, then its comparisons."""
     names, *rows = cells(found)
-    lines = [f"#### {case(found)}", "", *head(*names), *map(row, rows)]
+    lines = [f"### {case(found)}", "", *head(*names), *map(row, rows)]
     for title, (head_, *rows) in extras(found):
         lines += ["", f"{title}:", "", *head(*head_), *map(row, rows)]
     if found["comparisons"]:
