@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 
-from stub_table import SPECIAL, Places, Table, compiled, homes
+from stub_table import SPECIAL, Member, Places, Table, attributes, compiled, homes
 from stub_text import WIDTH, docstring, literal, separated, split, wrapped
 
 # Where names of annotations come from that no stub defines.
@@ -18,14 +18,16 @@ LIBRARY = {
     name: module
     for module, names in {
         "aerolane.metrics": "AsyncMetricsExporter MetricsExporter",
-        "aerolane.system_settings": "MetricsSettings TransactionSettings",
-        "collections.abc": "Callable Coroutine Generator Iterable Mapping Sequence",
+        "aerolane.system_settings": "MetricsSettings SystemSettings TransactionSettings",
+        "collections.abc": "Callable Coroutine Generator Iterable Iterator Mapping Sequence",
+        "contextvars": "Context",
         "datetime": "datetime timedelta",
         "enum": "Enum IntEnum",
         "os": "PathLike",
-        "types": "TracebackType",
-        "typing": "Any ClassVar Generic Literal NamedTuple Never Self TypeAlias TypeVar Unpack final overload",
-        "typing_extensions": "disjoint_base",
+        "types": "ModuleType TracebackType",
+        "typing": "Any ClassVar Generic Literal NamedTuple Never Protocol Self SupportsIndex TypeAlias "
+        "TypedDict TypeVar Unpack final overload",
+        "typing_extensions": "Buffer CapsuleType disjoint_base",
     }.items()
     for name in names.split()
 }
@@ -52,6 +54,7 @@ class Rendering:
         lines = []
         if given:
             for number, signature in enumerate(given):
+                signature, _, comment = signature.partition("  # ")
                 arguments, tail = split(self.annotation(signature))
                 if len(given) > 1:
                     self.used.add("overload")
@@ -59,6 +62,8 @@ class Rendering:
                 if member.kind:
                     lines.append(f"    @{member.kind}")
                 lines += self.body(f"def {member.name}", arguments, tail, doc if number == 0 else None)
+                if comment:
+                    lines[-1] += f"  # {comment}"
             return lines
         if member.kind == "constant":
             return [f"    {member.name}: {self.annotation(self.gives(name, member))}"]
@@ -109,7 +114,7 @@ class Rendering:
             if type is None:
                 lacks = f"{name}.{member.name} has no type for its argument {parameter.name}"
                 raise SystemExit(f"{self.source(name)}: {lacks}")
-            if default is None and "None" not in type and type != "Any":
+            if default is None and "None" not in type and type not in ("Any", "object"):
                 type += " | None"
             stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
             shown = "..." if default is ... else json.dumps(default) if isinstance(default, str) else repr(default)
@@ -144,8 +149,9 @@ class Rendering:
             raise SystemExit(f"{name} has no docstring")
         lines += literal(doc, "    ")
         members = self.in_order(name, own)
-        if members:
-            lines.append("")
+        fields = [f"    {field}: {self.annotation(type)}" for field, type in entry.get("fields", {}).items()]
+        if members or fields:
+            lines += ["", *fields]
         for member in members:
             lines += self.method(name, member)
         return lines
@@ -155,7 +161,7 @@ class Rendering:
         text = getattr(own, "__text_signature__", None)
         taken = list(inspect.signature(own).parameters) if text else []
 
-        known = list(vars(own)) if own else []
+        known = list(attributes(own)) if own else []
 
         def place(member):
             if member.name == "__new__":
@@ -175,6 +181,8 @@ class Rendering:
         for member in own.__members__:
             value = own[member].value
             lines.append(f"    {member} = {json.dumps(value) if isinstance(value, str) else value}")
+        for member in self.table.classes[name].get("returns", ()):
+            lines += self.method(name, Member(own, member))
         if base == "Enum" and hasattr(own, "__int__"):
             lines.append("    def __int__(self) -> int: ...")
         return lines
@@ -202,7 +210,8 @@ class Rendering:
         head = [f'"""{content["doc"]}"""']
         if variables:
             self.used.add("TypeVar")
-        lines = [*head, "", *self.imports(), ""]
+        imports = self.imports()
+        lines = [*head, "", *imports, *([""] if imports else [])]
         lines += [f'{name} = TypeVar("{name}"{", " + rest if rest else ""})' for name, rest in variables.items()]
         if variables:
             lines.append("")
@@ -229,15 +238,23 @@ class Rendering:
                 module = LIBRARY[name]
                 group = first if module.startswith(("aerolane", "typing_extensions")) else library
                 group.setdefault(module, []).append(name)
-        lines = []
+        lines = [f"import {name}" for name in ("asyncio", "builtins") if name in self.used]
         third = {module: names for module, names in first.items() if not module.startswith("aerolane")}
         ours = {module: names for module, names in first.items() if module.startswith("aerolane")}
+        if self.table.files[self.file].get("reexports"):
+            exported = {name: home for name, home in self.homes.items() if home != own and hasattr(compiled, name)}
+            relative = {f".{home}": [] for home in exported.values()}
+            for name, home in exported.items():
+                relative[f".{home}"].append(name)
         for group in (library, third, ours, relative):
-            if group and lines:
+            if group and lines and group is not library:
                 lines.append("")
             for module in sorted(group):
                 lines += [alias for alias in aliases if alias.startswith(f"from {module} ")]
                 names = sorted(group[module], key=constants_first)
+                if group is relative and self.table.files[self.file].get("reexports"):
+                    lines += [f"from {module} import {name} as {name}" for name in names]
+                    continue
                 one = f"from {module} import {', '.join(names)}"
                 lines += [one] if len(one) <= WIDTH else [f"from {module} import (", *(f"    {n}," for n in names), ")"]
         return lines
@@ -245,7 +262,7 @@ class Rendering:
 
 def constants_first(name):
     """How the linter sorts names: constants, classes, and others."""
-    return not name.isupper() or len(name) == 1, not name[0].isupper(), name
+    return not name.isupper() or len(name) == 1, not name[0].isupper(), name.lower(), name
 
 
 def rendered():

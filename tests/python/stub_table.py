@@ -1,6 +1,5 @@
 """The tables of what compiled classes cannot say of themselves (`stubs/*.toml`), put beside these classes."""
 
-import ast
 import enum
 import fnmatch
 import inspect
@@ -28,7 +27,10 @@ class Member:
         self.kind = {
             "staticmethod": "staticmethod",
             "classmethod_descriptor": "classmethod",
+            "classmethod": "classmethod",
             "getset_descriptor": "property",
+            "member_descriptor": "property",
+            "property": "property",
         }.get(type(static).__name__, "")
         if not self.kind and not callable(static):
             self.kind, self.doc, self.signature = "constant", None, None
@@ -36,7 +38,11 @@ class Member:
         self.doc = docstring(static if self.kind == "property" else getattr(owner, name))
         # The constructor's signature is that of the class.
         shown = owner if name == "__new__" else getattr(owner, name)
-        self.signature = None if self.kind == "property" else inspect.signature(shown)
+        try:
+            self.signature = None if self.kind == "property" else inspect.signature(shown)
+        except ValueError:
+            # A method of a type that is made of raw slots: the table has to say it.
+            self.signature = None
 
     @property
     def identity(self):
@@ -73,17 +79,56 @@ class Places:
         return place is None, place or 0, elsewhere, member.name
 
 
+def exceptions(entry, described):
+    """The entries that one stands for: itself, or one for each exception of the module that has none, in its order."""
+    if "exceptions" not in entry:
+        return [entry]
+    found = [
+        one
+        for one in vars(compiled).values()
+        if inspect.isclass(one) and issubclass(one, BaseException) and one.__name__ not in described
+    ]
+    unknown = set(entry["exceptions"]) - {one.__name__ for one in found}
+    if unknown:
+        raise SystemExit(f"no such exceptions: {', '.join(sorted(unknown))}")
+
+    def shown(base):
+        own = getattr(compiled, base.__name__, None) is base
+        return base.__name__ if own or not hasattr(compiled, base.__name__) else f"builtins.{base.__name__}"
+
+    return [
+        {
+            "name": one.__name__,
+            "bases": ", ".join(map(shown, one.__bases__)),
+            "decorators": [],
+            **entry["exceptions"].get(one.__name__, {}),
+        }
+        for one in found
+    ]
+
+
+def attributes(own):
+    """The names of what a class has itself, or from bases of ours that the module does not show."""
+    hidden = [
+        base for base in own.__mro__ if base.__module__.startswith("aerolane") and base.__name__ not in vars(compiled)
+    ]
+    return dict.fromkeys(name for one in [own, *hidden] for name in vars(one))
+
+
 class Table:
     """The tables, and which member each of their classes shows."""
 
     def __init__(self):
         self.files, self.classes, self.unused = {}, {}, set()
-        for path in sorted(TABLES.glob("*.toml")):
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = {path: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(TABLES.glob("*.toml"))}
+        contents = [content for table in tables.values() for file, content in table.items() if file != "types"]
+        described = {entry.get("name") for content in contents for entry in content["class"]}
+        for path, table in tables.items():
             types = table.pop("types", {})
             self.unused |= {(path.name, given) for given in types}
             self.files |= table
             for content in table.values():
+                content["class"] = [one for entry in content["class"] for one in exceptions(entry, described)]
                 for entry in content["class"]:
                     if "name" in entry:
                         entry["table"], entry["types of all"] = path.name, types
@@ -103,9 +148,10 @@ class Table:
         return found
 
     def inherited(self, name):
-        """What a class has from bases that stubs outside of the table define."""
-        outside = {base for one in [name, *self.ancestors(name)] for base in self.bases(one)}
-        return {member for base in outside - set(self.classes) for member in handwritten().get(base, ())}
+        """What a class shows as its bases do, although it says something else of it."""
+        return {
+            member for one in [name, *self.ancestors(name)] for member in self.classes[one].get("inherits", "").split()
+        }
 
     def place(self):
         """Gives each member of each compiled class to the class of the table that shows it."""
@@ -116,7 +162,7 @@ class Table:
             for base in self.ancestors(name):
                 heirs.setdefault(base, []).append(name)
             own, inherited = getattr(compiled, name), self.inherited(name)
-            for member in own.__dict__:
+            for member in attributes(own):
                 said = member in self.classes[name].get("signatures", ())
                 said = said or (member == "__new__" and own.__text_signature__ is not None)
                 if member in inherited or (member.startswith("_") and not said):
@@ -126,12 +172,17 @@ class Table:
         for member, names in owners.values():
             left = set(names)
             # First the classes that name it, then those that most of its owners share.
-            candidates = [base for base in heirs if set(heirs[base]) <= left and self.returns(base, member.name)]
+            showing = {
+                base: {heir for heir in heirs[base] if member.name not in self.inherited(heir)} for base in heirs
+            }
+            candidates = [
+                base for base in heirs if showing[base] and showing[base] <= left and self.returns(base, member.name)
+            ]
             candidates.sort(key=lambda base: (not self.mentions(base, member.name), -len(heirs[base])))
             for base in candidates:
-                if set(heirs[base]) <= left and not any(self.mentions(heir, member.name) for heir in heirs[base]):
+                if showing[base] <= left and not any(self.mentions(heir, member.name) for heir in showing[base]):
                     self.members[base].append(member)
-                    left -= set(heirs[base])
+                    left -= showing[base]
             for name in sorted(left):
                 self.members[name].append(member)
 
@@ -172,32 +223,9 @@ class Table:
         return None
 
 
-def handwritten():
-    """The members of the classes of stubs, by class."""
-    if not hasattr(handwritten, "found"):
-        found = {}
-        for stub in sorted(STUBS.glob("*.pyi")):
-            for node in ast.parse(stub.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef):
-                    members = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-                    for base in node.bases:
-                        members |= found.get(getattr(getattr(base, "value", base), "id", None), set())
-                    found[node.name] = members
-        handwritten.found = found
-    return handwritten.found
-
-
 def homes(table):
     """The stub that defines each name."""
     found = {}
-    for stub in sorted(STUBS.glob("_[a-z]*.pyi")):
-        if stub.name not in table.files:
-            for node in ast.parse(stub.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                    found[node.name] = stub.stem
-                elif isinstance(node, ast.AnnAssign | ast.Assign):
-                    target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-                    found[target.id] = stub.stem
     for file, content in table.files.items():
         stem = file.removesuffix(".pyi")
         for entry in content["class"]:

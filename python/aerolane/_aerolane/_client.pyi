@@ -24,21 +24,24 @@ _Transactional = TypeVar("_Transactional", covariant=True)
 class _Client(_Begins[_Query, _Index], Generic[_Query, _Index, _Session, _Transactional]):
     """What both kinds of client have."""
 
-    def create_session(self, behavior: Behavior | None = None) -> _Session:
-        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
-
-        Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-        """
     def transaction(self, behavior: Behavior | None = None) -> _Transactional:
         """A session whose calls belong to a new transaction, with the policies of a behavior (`None`:
         `Behavior.DEFAULT`): a context manager, which commits at its end.
 
         Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
         """
-    def supports_query_selection(self) -> bool:
-        """Whether all nodes select the index of a query themselves (8.2)."""
+    @property
+    def is_connected(self) -> bool:
+        """Whether the client is connected and knows an active node."""
     def supports_server_compiled_ael(self) -> bool:
         """Whether all nodes compile expression text themselves (8.2)."""
+    def supports_query_selection(self) -> bool:
+        """Whether all nodes select the index of a query themselves (8.2)."""
+    def create_session(self, behavior: Behavior | None = None) -> _Session:
+        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+
+        Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+        """
     @property
     def native(self) -> NativeClient:
         """The native client, on the same connections. Closing one closes both.
@@ -48,9 +51,6 @@ class _Client(_Begins[_Query, _Index], Generic[_Query, _Index, _Session, _Transa
     @property
     def underlying_client(self) -> NativeClient:
         """As `native`, for code written for the SDK of Aerospike."""
-    @property
-    def is_connected(self) -> bool:
-        """Whether the client is connected and knows an active node."""
 
 @final
 class Client(
@@ -82,21 +82,21 @@ class Client(
         indexes_monitor: IndexesMonitor | None = None,
         after_fork: Literal["error", "reconnect"] = "error",
     ) -> Self: ...
-    def connect(self) -> Coroutine[Any, Any, None]:
-        """Connects, unless the client is connected already in this process. Awaitable of `None`.
-
-        Raises `ConnectionError` when no seed can be used, with the reason of each.
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        Awaitable.
         """
     def connect_blocking(self) -> None:
         """As `connect`, on this thread: for code written for the first versions of the SDK of Aerospike."""
     def close_blocking(self) -> None:
         """As `close`, on this thread."""
+    def connect(self) -> Coroutine[Any, Any, None]:
+        """Connects, unless the client is connected already in this process. Awaitable of `None`.
+
+        Raises `ConnectionError` when no seed can be used, with the reason of each.
+        """
     def transaction_session(self, behavior: Behavior | None = None) -> TransactionalSession:
         """A session whose calls belong to a new transaction: a context manager, which commits at its end."""
-    def close(self) -> Coroutine[Any, Any, None]:
-        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
-        Awaitable.
-        """
     def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -131,6 +131,8 @@ class SyncClient(
 
         Raises `ConnectionError` when no seed can be used, with the reason of each.
         """
+    def close(self) -> None:
+        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing."""
     def create_transactional_session(self, behavior: Behavior | None = None) -> SyncTransactionalSession:
         """A session whose calls belong to a new transaction: a context manager, which commits at its end."""
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
@@ -138,8 +140,6 @@ class SyncClient(
     @property
     def current_thread_runtime(self) -> bool:
         """As it was given."""
-    def close(self) -> None:
-        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /

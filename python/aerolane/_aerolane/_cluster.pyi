@@ -22,57 +22,53 @@ _N = TypeVar("_N", covariant=True)
 class _Connected(Generic[_Session, _Transactional, _N]):
     """What both kinds of cluster have."""
 
+    def transaction(self, behavior: Behavior | None = None) -> _Transactional:
+        """A session whose calls belong to a new transaction, with the policies of a behavior (`None`:
+        `Behavior.DEFAULT`): a context manager, which commits at its end.
+        """
     @property
     def cluster_name(self) -> str | None:
         """The cluster's name as its nodes report it, or `None`."""
+    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
+        """Switches metrics on, or changes their policy (`None`: the default one). See
+        `aerolane.native.MetricsPolicy`.
+        """
+    def metrics_enabled(self) -> bool:
+        """Whether metrics are on."""
+    @property
+    def is_connected(self) -> bool:
+        """Whether the cluster is open and an active node is known."""
+    def nodes(self) -> list[_N]:
+        """The active nodes."""
     def node_names(self) -> list[str]:
         """The names of the active nodes."""
+    def get_node(self, name: str) -> _N:
+        """The active node of this name. Raises `InvalidNodeError` when there is none."""
+    def supports_query_selection(self) -> bool:
+        """Whether all nodes select the index of a query themselves (8.2)."""
+    def supports_string_operations(self) -> bool:
+        """Whether all nodes have string operations (8.2)."""
+    def create_transactional_session(self, behavior: Behavior | None = None) -> _Transactional:
+        """As `transaction`, for code written for the first versions of the SDK of Aerospike."""
+    def create_session(self, behavior: Behavior | None = None) -> _Session:
+        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`."""
     def server_version(self) -> Version | None:
         """The oldest version of the active nodes; `None` when there are none."""
     def supports_ael(self) -> bool:
         """Whether all nodes compile expression text themselves (8.2)."""
     def supports_query_operations(self) -> bool:
         """Whether queries may carry operations of all kinds that read (8.1.2)."""
-    def supports_string_operations(self) -> bool:
-        """Whether all nodes have string operations (8.2)."""
-    def supports_query_selection(self) -> bool:
-        """Whether all nodes select the index of a query themselves (8.2)."""
-    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
-        """Switches metrics on, or changes their policy (`None`: the default one). See
-        `aerolane.native.MetricsPolicy`.
-        """
-    def disable_metrics(self) -> None:
-        """Switches metrics off. What was measured stays. Exporters are given a last snapshot; this does not wait
-        until they have it.
-        """
-    def metrics_enabled(self) -> bool:
-        """Whether metrics are on."""
-    def metrics_snapshot(self) -> ClusterMetrics:
-        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
-        every operation.
-        """
     def remove_exporter(self, exporter: object) -> bool:
         """Removes an exporter of metrics, one entry of it if it was added several times. An export that is under way
         comes to its end. `False`: there is no such exporter.
         """
+    def metrics_snapshot(self) -> ClusterMetrics:
+        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
+        every operation.
+        """
     @property
     def transaction_settings(self) -> TransactionSettings:
         """The `TransactionSettings` in force: what was given, and the defaults for the rest."""
-    @property
-    def is_connected(self) -> bool:
-        """Whether the cluster is open and an active node is known."""
-    def create_session(self, behavior: Behavior | None = None) -> _Session:
-        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`."""
-    def transaction(self, behavior: Behavior | None = None) -> _Transactional:
-        """A session whose calls belong to a new transaction, with the policies of a behavior (`None`:
-        `Behavior.DEFAULT`): a context manager, which commits at its end.
-        """
-    def create_transactional_session(self, behavior: Behavior | None = None) -> _Transactional:
-        """As `transaction`, for code written for the first versions of the SDK of Aerospike."""
-    def nodes(self) -> list[_N]:
-        """The active nodes."""
-    def get_node(self, name: str) -> _N:
-        """The active node of this name. Raises `InvalidNodeError` when there is none."""
 
 @final
 class Cluster(
@@ -81,6 +77,15 @@ class Cluster(
 ):
     """A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops."""
 
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        While metrics are on, exporters are given a last snapshot before, for which this waits 5 s at most.
+        Awaitable.
+        """
+    def disable_metrics(self) -> None:
+        """Switches metrics off. What was measured stays. Exporters are given a last snapshot; this does not wait
+        until they have it.
+        """
     @property
     def exporters(self) -> tuple[AsyncMetricsExporter | MetricsWriter, ...]:
         """The exporters of metrics that were added, in that order: a tuple."""
@@ -93,11 +98,6 @@ class Cluster(
         is called only if `MetricsSettings.exporter` is CUSTOM or not set.
 
         Raises `TypeError` for an object without such a method, `RuntimeError` outside of an event loop.
-        """
-    def close(self) -> Coroutine[Any, Any, None]:
-        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
-        While metrics are on, exporters are given a last snapshot before, for which this waits 5 s at most.
-        Awaitable.
         """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
@@ -113,6 +113,14 @@ class SyncCluster(
     any number of threads.
     """
 
+    def close(self) -> None:
+        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        While metrics are on, exporters are given a last snapshot before, for which this waits 5 s at most.
+        """
+    def disable_metrics(self) -> None:
+        """Switches metrics off. What was measured stays. Exporters are given a last snapshot; this waits until they
+        have exported it, for 5 s at most.
+        """
     @property
     def exporters(self) -> tuple[MetricsExporter, ...]:
         """The exporters of metrics that were added, in that order: a tuple."""
@@ -125,10 +133,6 @@ class SyncCluster(
         is called only if `MetricsSettings.exporter` is CUSTOM or not set.
 
         Raises `TypeError` for an object without such a method, and for one whose `export` is async.
-        """
-    def close(self) -> None:
-        """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
-        While metrics are on, exporters are given a last snapshot before, for which this waits 5 s at most.
         """
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -20,12 +20,6 @@ class Host:
     """
 
     def __new__(cls, name: str, port: int = ..., tls_name: str | None = None) -> Self: ...
-    @staticmethod
-    def of(name: str, port: int) -> Host:
-        """A host by name and port."""
-    @staticmethod
-    def parse_hosts(host_string: str, default_port: int = ...) -> list[Host]:
-        """The hosts in a text like `"one:3000,two,[::1]:3100"`; `default_port` is the port of those without one."""
     @property
     def name(self) -> str:
         """Host name or address."""
@@ -35,10 +29,20 @@ class Host:
     @property
     def tls_name(self) -> str | None:
         """The name in the node's certificate, or `None`."""
+    @staticmethod
+    def of(name: str, port: int) -> Host:
+        """A host by name and port."""
+    @staticmethod
+    def parse_hosts(host_string: str, default_port: int = ...) -> list[Host]:
+        """The hosts in a text like `"one:3000,two,[::1]:3100"`; `default_port` is the port of those without one."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 class _ClusterDefinition:
+    """What definitions of both kinds have in common."""
+
+    def cluster_name(self, cluster_name: str) -> Self:
+        """The name that the cluster must have."""
     def app_id(self, app_id: str) -> Self:
         """The application's name, shown in the server's statistics."""
     def with_native_credentials(self, user_name: str, password: str) -> Self:
@@ -52,8 +56,6 @@ class _ClusterDefinition:
     @property
     def auth_mode(self) -> AuthMode:
         """How it logs in, an `AuthMode`."""
-    def cluster_name(self, cluster_name: str) -> Self:
-        """The name that the cluster must have."""
     def preferring_racks(self, *racks: int) -> Self:
         """The racks of this client in order of preference, for reads with `Replica.PREFER_RACK`."""
     def using_services_alternate(self, enabled: bool = True) -> Self:
@@ -62,19 +64,14 @@ class _ClusterDefinition:
         """
     def force_single_node(self, enabled: bool = True) -> Self:
         """Whether only the seeds are used, and no other nodes looked for: for tests."""
-    def with_strict_config(self, strict: bool = True) -> Self:
-        """Whether connecting fails when the configuration file (`AEROSPIKE_SDK_CONFIG_URL`) cannot be read, or has
-        something that cannot be used. Without it, that is logged, and the rest is used. What is wrong with a file
-        that changes later is logged in any case.
-        """
     def fail_if_not_connected(self, fail: bool) -> Self:
         """Whether connecting fails when no seed can be reached. Default True."""
     def ip_map(self, ip_map: dict[str, str]) -> Self:
         """Addresses that the nodes give, and those to use in their place."""
-    def with_ip_map(self, ip_map: dict[str, str]) -> Self:
-        """As `ip_map`, for code written for the first versions of the SDK of Aerospike."""
     def validate_cluster_name_is(self, cluster_name: str) -> Self:
         """As `cluster_name`, for code written for the first versions of the SDK of Aerospike."""
+    def with_ip_map(self, ip_map: dict[str, str]) -> Self:
+        """As `ip_map`, for code written for the first versions of the SDK of Aerospike."""
     def with_tls_config_of(self) -> TlsBuilder[Self]:
         """What `with_tls_config` takes, said step by step, for code written for the first versions of the SDK of
         Aerospike: a `TlsBuilder`, whose `done()` gives this definition.
@@ -84,6 +81,11 @@ class _ClusterDefinition:
         and metrics.
 
         Raises `TypeError` for something else, `InvalidArgumentError` for what is out of bounds.
+        """
+    def with_strict_config(self, strict: bool = True) -> Self:
+        """Whether connecting fails when the configuration file (`AEROSPIKE_SDK_CONFIG_URL`) cannot be read, or has
+        something that cannot be used. Without it, that is logged, and the rest is used. What is wrong with a file
+        that changes later is logged in any case.
         """
     def with_tls_config(
         self,

@@ -231,9 +231,10 @@ class ExpressionTrace:
     @property
     def ael_span(self) -> int | None:
         """The length of that part in bytes."""
-    def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
-    def _restore(parts: tuple[Any, ...], /) -> ExpressionTrace: ...
+    def _restore(parts: tuple[Any, ...], /) -> ExpressionTrace:
+        """As pickle needs it."""
+    def __eq__(self, other: object, /) -> bool: ...
 
 class _Fields(TypedDict, total=False):
     result_code: ResultCode | int | None
@@ -281,6 +282,12 @@ class AerospikeError(Exception):
     elapsed: float | None
     loop_busy: float | None
     key: Key | None
+    @property
+    def attempts(self) -> int:
+        """The number of attempts; 0 if none was made or the number is unknown."""
+    @property
+    def is_client_error(self) -> bool:
+        """Whether the failure was detected by the client; False for an answer of the server."""
     def __init__(
         self,
         message: str = "",
@@ -300,12 +307,6 @@ class AerospikeError(Exception):
         loop_busy: float | None = None,
         key: Key | None = None,
     ) -> None: ...
-    @property
-    def attempts(self) -> int:
-        """The number of attempts; 0 if none was made or the number is unknown."""
-    @property
-    def is_client_error(self) -> bool:
-        """Whether the failure was detected by the client; False for an answer of the server."""
 
 class ServerError(AerospikeError):
     """The server answered that a request failed."""
@@ -360,7 +361,7 @@ class InvalidUTF8(BadResponseError):
 class SerializationError(AerospikeError):
     """A value cannot be encoded."""
 
-class InvalidArgumentError(AerospikeError, builtins.ValueError):
+class InvalidArgumentError(AerospikeError, ValueError):
     """An argument cannot be used. Nothing was sent."""
 
 class ParseAddressError(InvalidArgumentError):

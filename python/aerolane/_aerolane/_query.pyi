@@ -24,6 +24,18 @@ class Filter:
     `InvalidArgumentError` (a `ValueError`) for a bin name of more than 15 bytes.
     """
 
+    def expression(self, exp: Any) -> Filter:
+        """The same filter for an index on an expression: `exp` is the `FilterExpression` that the index was created
+        with.
+        """
+    def context(self, ctx: Sequence[Any]) -> Filter:
+        """The same filter for an index on what a context selects inside the bin: `ctx` is a list of `CTX`."""
+    @staticmethod
+    def range(bin_name: str, begin: int, end: int) -> Filter:
+        """The bin has an int from `begin` to `end`, both inclusive."""
+    @staticmethod
+    def contains(bin_name: str, value: int | str | bytes, cit: CollectionIndexType | None = None) -> Filter:
+        """The list or map in the bin contains this value (`cit` says where: `CollectionIndexType`)."""
     @staticmethod
     def equal(bin_name: str, value: int | str | bytes) -> Filter:
         """The bin has this value: an int, a str or bytes."""
@@ -31,14 +43,8 @@ class Filter:
     def equal_by_index(index_name: str, value: int | str | bytes) -> Filter:
         """The index holds this value: an int, a str or bytes."""
     @staticmethod
-    def range(bin_name: str, begin: int, end: int) -> Filter:
-        """The bin has an int from `begin` to `end`, both inclusive."""
-    @staticmethod
     def range_by_index(index_name: str, begin: int, end: int) -> Filter:
         """The index holds an int from `begin` to `end`, both inclusive."""
-    @staticmethod
-    def contains(bin_name: str, value: int | str | bytes, cit: CollectionIndexType | None = None) -> Filter:
-        """The list or map in the bin contains this value (`cit` says where: `CollectionIndexType`)."""
     @staticmethod
     def contains_by_index(index_name: str, value: int | str | bytes, cit: CollectionIndexType | None = None) -> Filter:
         """The same as `contains`, for an index given by name."""
@@ -82,12 +88,6 @@ class Filter:
         index_name: str, point: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
     ) -> Filter:
         """The same as `regions_containing_point`, for an index given by name."""
-    def context(self, ctx: Sequence[Any]) -> Filter:
-        """The same filter for an index on what a context selects inside the bin: `ctx` is a list of `CTX`."""
-    def expression(self, exp: Any) -> Filter:
-        """The same filter for an index on an expression: `exp` is the `FilterExpression` that the index was created
-        with.
-        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -103,12 +103,17 @@ class Statement:
     or too long, a set name has more than 63 bytes, or a bin name more than 15.
     """
 
-    def __new__(cls, namespace: str, set_name: str | None = None, bins: Sequence[str] | None = None) -> Statement: ...
+    def __new__(cls, namespace: str, set_name: str | None = None, bins: Sequence[str] | None = None) -> Self: ...
+    set_name: str | None
+    """The set; `None`: all sets."""
+    filters: list[Filter] | None
+    """The filter on a secondary index, as a list of one filter, since servers accept only one. `None`: no filter.
+
+    Setting more than one filter raises `InvalidArgumentError` (a `ValueError`).
+    """
     @property
     def namespace(self) -> str:
         """The namespace."""
-    set_name: str | None
-    filters: list[Filter] | None
     def set_aggregate_function(
         self, package_name: str, function_name: str, function_args: Sequence[Any] | None = None
     ) -> None:
@@ -177,13 +182,18 @@ class PartitionStatus:
     which nothing has been read.
     """
 
-    def __new__(cls, id: int) -> PartitionStatus: ...
+    def __new__(cls, id: int) -> Self: ...
+    digest: str | None
+    """The digest of the last record that was read, as 40 hex digits; `None` if none was. Setting it raises
+    `InvalidArgumentError` (a `ValueError`) if the value is not a digest or belongs to another partition.
+    """
+    retry: bool
+    """Whether the partition may have more records."""
+    bval: int | None
+    """The position of that record in the secondary index; `None` if there is no such record or no index."""
     @property
     def id(self) -> int:
         """The partition, 0 to 4095."""
-    retry: bool
-    digest: str | None
-    bval: int | None
     def __getitem__(self, key: str, /) -> Any: ...
     def __setitem__(self, key: str, value: Any, /) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -202,7 +212,16 @@ class PartitionFilter:
     `ValueError`) otherwise.
     """
 
-    def __new__(cls) -> PartitionFilter: ...
+    def __new__(cls) -> Self: ...
+    digest: str | None
+    """The digest of the key of `by_key`, as 40 hex digits, else `None`. Setting it moves the filter to just after
+    this digest and limits it to the digest's partition (`begin` and `count` must be set, too); `None` moves it back
+    to the beginning.
+    """
+    begin: int
+    """The first partition. Setting it moves the filter back to the beginning of its partitions."""
+    count: int
+    """The number of partitions. Setting it moves the filter back to the beginning of its partitions."""
     @staticmethod
     def all() -> PartitionFilter:
         """All partitions."""
@@ -217,9 +236,6 @@ class PartitionFilter:
         """`count` partitions starting at `begin`. Raises `InvalidArgumentError` (a `ValueError`) if there are none,
         or if one is beyond 4095.
         """
-    begin: int
-    count: int
-    digest: str | None
     @property
     def partitions(self) -> list[PartitionStatus]:
         """How far each partition has been read: a list of `PartitionStatus`, which are copies. Setting it to such a
@@ -231,7 +247,8 @@ class PartitionFilter:
     def done(self) -> bool:
         """Whether all partitions have been read completely."""
     @staticmethod
-    def _restore(begin: int, states: bytes, digest: bytes | None, /) -> PartitionFilter: ...
+    def _restore(begin: int, states: bytes, digest: bytes | None, /) -> PartitionFilter:
+        """As pickle needs it: 30 bytes for each partition."""
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
@@ -292,16 +309,16 @@ class ArrowRecords:
         """The result code of each row, as a list. 0: the record was found; 2: it does not exist; for others see
         `ResultCode`.
         """
-    def __arrow_c_schema__(self) -> CapsuleType: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pandas(self) -> Any:
         """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
         nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
-    def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
+    def __arrow_c_schema__(self) -> CapsuleType: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def __len__(self) -> int: ...
 
 @final
@@ -320,23 +337,23 @@ class ArrowStream:
     lost: the next reader of the stream gets what was collected.
     """
 
-    def __arrow_c_schema__(self) -> CapsuleType: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def close(self) -> None:
         """Ends the query. Records that were not read are dropped. A second call does nothing."""
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pandas(self) -> Any:
         """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
         nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
-    def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> ArrowRecords: ...
-    def __await__(self) -> Generator[Any, Any, ArrowRecords]: ...
+    def __arrow_c_schema__(self) -> CapsuleType: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def __aiter__(self) -> Self: ...
+    def __iter__(self) -> Self: ...
     def __anext__(self) -> Awaitable[ArrowRecords]: ...
+    def __await__(self) -> Generator[Any, Any, ArrowRecords]: ...
+    def __next__(self) -> ArrowRecords: ...
 
 class _ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> Any: ...
@@ -412,6 +429,15 @@ class Recordset:
         """The partition filter of the query, which says how far it has been read. Pass it to another query to
         continue there.
         """
+    def to_numpy(self, dtype: Any) -> Awaitable[NumpyRecords]:
+        """The remaining records as numpy arrays. `dtype`: a structured dtype with a field for each bin (`[("age",
+        "i8"), ("name", "S16")]`). Awaitable of `NumpyRecords`.
+
+        All records are held in memory; read large results in pages (`QueryPolicy.max_records`). Raises `TypeError` if a
+        field has a type that bins cannot be converted to, and the errors that the iteration would raise.
+        """
+    def to_numpy_blocking(self, dtype: Any) -> NumpyRecords:
+        """The same as `to_numpy`, on the calling thread."""
     def to_arrow(
         self,
         schema: _ArrowTypes | ArrowColumns | None = None,
@@ -447,27 +473,18 @@ class Recordset:
         records (1 to 2**24) and at most about 32 MiB. Raises `TypeError` for a column of another type, and
         `InvalidArgumentError` for invalid bin names.
         """
-    def to_numpy(self, dtype: Any) -> Awaitable[NumpyRecords]:
-        """The remaining records as numpy arrays. `dtype`: a structured dtype with a field for each bin (`[("age",
-        "i8"), ("name", "S16")]`). Awaitable of `NumpyRecords`.
-
-        All records are held in memory; read large results in pages (`QueryPolicy.max_records`). Raises `TypeError` if a
-        field has a type that bins cannot be converted to, and the errors that the iteration would raise.
-        """
-    def to_numpy_blocking(self, dtype: Any) -> NumpyRecords:
-        """The same as `to_numpy`, on the calling thread."""
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Record: ...
     def __aiter__(self) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __aenter__(self) -> Awaitable[Self]: ...
+    def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> Awaitable[bool]: ...
     def __anext__(self) -> Awaitable[Record]: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> bool: ...
-    def __aenter__(self) -> Awaitable[Self]: ...
-    def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> Awaitable[bool]: ...
+    def __next__(self) -> Record: ...
 
 class _Task:
     """What the servers do in the background."""

@@ -22,6 +22,15 @@ class Key:
     """
 
     def __new__(cls, namespace: str, set: str | None, key: _UserKey) -> Self: ...
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+    @property
+    def set_name(self) -> str:
+        """The set; `""` for the null set."""
+    @property
+    def value(self) -> int | str | bytes | None:
+        """The user key: int, str or bytes; `None` if only the digest is known."""
     @staticmethod
     def from_int_user_key(namespace: str, set: str | None, key: int) -> Key:
         """The key whose user key is the decimal digits of `key` as a **str**: the same as `Key(namespace, set,
@@ -38,30 +47,21 @@ class Key:
         other type.
         """
     @property
-    def namespace(self) -> str:
-        """The namespace."""
-    @property
-    def set_name(self) -> str:
-        """The set; `""` for the null set."""
-    @property
-    def value(self) -> int | str | bytes | None:
-        """The user key: int, str or bytes; `None` if only the digest is known."""
-    @property
-    def user_key(self) -> int | str | bytes | None:
-        """The user key: the same as `value`."""
+    def digest_bytes(self) -> bytes:
+        """The digest as 20 bytes."""
     @property
     def digest(self) -> str:
         """The digest as 40 hex digits."""
     @property
-    def digest_bytes(self) -> bytes:
-        """The digest as 20 bytes."""
+    def user_key(self) -> int | str | bytes | None:
+        """The user key: the same as `value`."""
     @property
     def partition_id(self) -> int:
         """The partition that holds the record, 0 to 4095."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
     def __copy__(self) -> Key: ...
     def __deepcopy__(self, _memo: Any) -> Key: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Record:
@@ -101,9 +101,12 @@ class Record:
         """
     def operation_result(self, i: int) -> Any:
         """The `i`-th of `results`, from 0; `None` if there is none."""
-    def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
-    def _restore(key: Key | None, body: bytes, operate: bool, bins: dict[str, Any] | None, /) -> Record: ...
+    def _restore(key: Key | None, body: bytes, operate: bool, bins: dict[str, Any] | None, /) -> Record:
+        """As pickle needs it: the answer as it came, and the bins, if they have been looked at (and perhaps
+        changed).
+        """
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class FastRng:
@@ -138,16 +141,16 @@ class GeoJSON:
     """
 
     def __new__(cls, v: str | dict[str, Any] | GeoJSON) -> Self: ...
+    def as_string(self) -> str:
+        """The same as `repr()`."""
     @property
     def value(self) -> str:
         """The text. Can be set to anything that the constructor accepts."""
     @value.setter
     def value(self, value: str | dict[str, Any] | GeoJSON) -> None: ...
-    def as_string(self) -> str:
-        """The same as `repr()`."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[str]: ...
+    def __hash__(self) -> int: ...
 
 @final
 class HLL:
@@ -159,18 +162,18 @@ class HLL:
     """
 
     def __new__(cls, v: bytes | bytearray | memoryview | Sequence[int] | HLL) -> Self: ...
+    def as_string(self) -> str:
+        """The same as `repr()`."""
     @property
     def value(self) -> bytes:
         """The bytes. Can be set to anything that the constructor accepts."""
     @value.setter
     def value(self, value: bytes | bytearray | memoryview | Sequence[int] | HLL) -> None: ...
-    def as_string(self) -> str:
-        """The same as `repr()`."""
-    def __len__(self) -> int: ...
     def __bytes__(self) -> bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[bytes]: ...
+    def __hash__(self) -> int: ...
+    def __len__(self) -> int: ...
 
 @final
 class UnknownValue:
@@ -187,8 +190,8 @@ class UnknownValue:
     def data(self) -> bytes:
         """The bytes."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[int, bytes]: ...
+    def __hash__(self) -> int: ...
 
 @final
 class SpecialValue:
@@ -199,9 +202,9 @@ class SpecialValue:
     NULL: ClassVar[SpecialValue]
     INFINITY: ClassVar[SpecialValue]
     WILDCARD: ClassVar[SpecialValue]
-    def __int__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __int__(self) -> int: ...
 
 class SortedMap(dict[Any, Any]):
     """A dict that is stored as a key-ordered map: `SortedMap({'a': 1})`.
@@ -220,20 +223,20 @@ class Blob(bytearray):
     is not bytes or a sequence of ints, `ValueError` for ints outside 0 to 255.
     """
 
-    def __init__(self, v: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
+    def as_string(self) -> str:
+        """The bytes as a readable list of ints."""
     @property
     def value(self) -> bytes:
         """The bytes."""
     @value.setter
     def value(self, value: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
-    def as_string(self) -> str:
-        """The bytes as a readable list of ints."""
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> int: ...
     @overload
     def __getitem__(self, index: slice, /) -> Blob: ...
     def __add__(self, other: Buffer, /) -> Blob: ...
     def __hash__(self) -> int: ...  # type: ignore[override]
+    def __init__(self, v: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
 
 class List(list[Any]):
     """A list under another name, for code that uses this class: `List([1, 2])`.
@@ -242,14 +245,14 @@ class List(list[Any]):
     anything that is not a sequence.
     """
 
-    def __init__(self, v: Iterable[Any]) -> None: ...
+    def as_string(self) -> str:
+        """The content as readable text."""
     @property
     def value(self) -> list[Any]:
         """The items as a plain list."""
     @value.setter
     def value(self, value: Iterable[Any]) -> None: ...
-    def as_string(self) -> str:
-        """The content as readable text."""
+    def __init__(self, v: Iterable[Any]) -> None: ...
 
 class Map(dict[Any, Any]):
     """A dict under another name, for code that uses this class: `Map({"a": 1})`. It is stored as an unordered map.
@@ -258,14 +261,14 @@ class Map(dict[Any, Any]):
     anything that is not a mapping.
     """
 
-    def __init__(self, v: Mapping[Any, Any]) -> None: ...
+    def as_string(self) -> str:
+        """The content as readable text."""
     @property
     def value(self) -> dict[Any, Any]:
         """The pairs as a plain dict."""
     @value.setter
     def value(self, value: Mapping[Any, Any]) -> None: ...
-    def as_string(self) -> str:
-        """The content as readable text."""
+    def __init__(self, v: Mapping[Any, Any]) -> None: ...
 
 def geojson(geo_str: str | dict[str, Any] | GeoJSON) -> GeoJSON:
     """A GeoJSON value from text, a dict, or two numbers: `geojson("-122.0, 37.5")` is the point with this longitude and

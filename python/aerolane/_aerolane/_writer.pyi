@@ -61,44 +61,24 @@ class FailedRows:
     read them as the columns `row`, `key`, `result_code`, `in_doubt` and `message`.
     """
 
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> FailedRow: ...
-    def __iter__(self) -> Iterator[FailedRow]: ...
-    def __arrow_c_schema__(self) -> CapsuleType: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pandas(self) -> Any:
         """The columns as a `pandas.DataFrame` with Arrow types (`pandas.ArrowDtype`), so that integer columns with
         nulls stay integers. Raises `ImportError` if pandas or pyarrow is not installed.
         """
-    def to_polars(self) -> Any:
-        """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pyarrow(self) -> Any:
         """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
+    def __arrow_c_schema__(self) -> CapsuleType: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def __iter__(self) -> Iterator[FailedRow]: ...
+    def __getitem__(self, index: int, /) -> FailedRow: ...
+    def __len__(self) -> int: ...
 
 @final
 class TableSummary:
     """The outcome of the rows of a table, as returned by `write_table`."""
 
-    @property
-    def rows(self) -> int:
-        """The number of rows that were read from the table. After an exception, some of them may not have been
-        passed to the writer.
-        """
-    @property
-    def ok(self) -> int:
-        """The number of rows that the server confirmed."""
-    @property
-    def failed(self) -> int:
-        """The number of rows that failed: refused by the server, given up, or impossible to send."""
-    @property
-    def in_doubt(self) -> int:
-        """The number of failed rows that may have been written nevertheless."""
-    @property
-    def skipped(self) -> int:
-        """The number of rows with nothing to write: all their bins are null, and nulls do not change bins."""
-    @property
-    def outstanding(self) -> int:
-        """The number of rows without an outcome: 0, unless the call was interrupted."""
     @property
     def elapsed(self) -> float:
         """The duration in seconds."""
@@ -109,6 +89,26 @@ class TableSummary:
         """Raises `BatchFailedError` if a row failed; its `records` are the failed rows. It is in doubt if one of
         them is.
         """
+    @property
+    def failed(self) -> int:
+        """The number of rows that failed: refused by the server, given up, or impossible to send."""
+    @property
+    def in_doubt(self) -> int:
+        """The number of failed rows that may have been written nevertheless."""
+    @property
+    def rows(self) -> int:
+        """The number of rows that were read from the table. After an exception, some of them may not have been
+        passed to the writer.
+        """
+    @property
+    def outstanding(self) -> int:
+        """The number of rows without an outcome: 0, unless the call was interrupted."""
+    @property
+    def ok(self) -> int:
+        """The number of rows that the server confirmed."""
+    @property
+    def skipped(self) -> int:
+        """The number of rows with nothing to write: all their bins are null, and nulls do not change bins."""
 
 @final
 class Written:
@@ -159,7 +159,12 @@ class Outcome:
     empty.
     """
 
-    def __await__(self) -> Generator[Any, Any, Written]: ...
+    @property
+    def took(self) -> float | None:
+        """The time in seconds from passing the record to the writer to its outcome."""
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the record failed but may have been written nevertheless."""
     def wait(self) -> Awaitable[Outcome]:
         """An awaitable that returns this object once there is an outcome, also if the record failed."""
     def result(self, timeout: float | None = None) -> Written:
@@ -179,9 +184,6 @@ class Outcome:
     def ok(self) -> bool:
         """Whether the server has confirmed the record."""
     @property
-    def in_doubt(self) -> bool:
-        """Whether the record failed but may have been written nevertheless."""
-    @property
     def key(self) -> Key:
         """The key of the record."""
     @property
@@ -196,9 +198,7 @@ class Outcome:
     @property
     def in_flight(self) -> float | None:
         """The total time in seconds that its attempts were in flight."""
-    @property
-    def took(self) -> float | None:
-        """The time in seconds from passing the record to the writer to its outcome."""
+    def __await__(self) -> Generator[Any, Any, Written]: ...
 
 @final
 class Outcomes:
@@ -209,20 +209,20 @@ class Outcomes:
     passes records to the writer. Closing it, or leaving its context manager, ends that.
     """
 
-    def __aiter__(self) -> Self: ...
-    def __anext__(self) -> Awaitable[Outcome]: ...
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Outcome: ...
     def close(self) -> None:
         """Stops reading outcomes."""
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> bool: ...
+    def __aiter__(self) -> Self: ...
+    def __iter__(self) -> Self: ...
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> Awaitable[bool]: ...
+    def __anext__(self) -> Awaitable[Outcome]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> bool: ...
+    def __next__(self) -> Outcome: ...
 
 class _Settings(TypedDict, total=False):
     """Settings of a writer. Times are in seconds."""
@@ -252,25 +252,6 @@ class _Settings(TypedDict, total=False):
 class _Writer(Generic[_O]):
     """What both writers have. `_O` is what they give for a record that they take."""
 
-    def put(
-        self,
-        key: Key,
-        bins: Mapping[str, Any],
-        *,
-        policy: WritePolicy | None = None,
-        record_exists_action: RecordExistsAction | None = None,
-        expiration: Expiration | None = None,
-        generation: int | None = None,
-        durable_delete: bool | None = None,
-    ) -> _O:
-        """Writes a record. `bins`: a dict of values by name; a value of `None` removes the bin. Returns an `Outcome`,
-        or `None` if the writer reports failures only; in asyncio, an awaitable of it.
-
-        `policy`: by default that of the session's behavior. Its timeouts and retries are ignored in favor of the
-        writer's. `record_exists_action`, `expiration`, `generation` (which the record must have) and `durable_delete`
-        override it. Raises what `put` of a session raises for invalid arguments, `InvalidNamespaceError`, and
-        `WriterClosedError`; in asyncio, when it is awaited.
-        """
     def operate(
         self,
         key: Key,
@@ -296,6 +277,25 @@ class _Writer(Generic[_O]):
         """Deletes a record. A missing record counts as deleted; `existed` of the `Written` tells the difference.
         Otherwise the same as `put`.
         """
+    def put(
+        self,
+        key: Key,
+        bins: Mapping[str, Any],
+        *,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        expiration: Expiration | None = None,
+        generation: int | None = None,
+        durable_delete: bool | None = None,
+    ) -> _O:
+        """Writes a record. `bins`: a dict of values by name; a value of `None` removes the bin. Returns an `Outcome`,
+        or `None` if the writer reports failures only; in asyncio, an awaitable of it.
+
+        `policy`: by default that of the session's behavior. Its timeouts and retries are ignored in favor of the
+        writer's. `record_exists_action`, `expiration`, `generation` (which the record must have) and `durable_delete`
+        override it. Raises what `put` of a session raises for invalid arguments, `InvalidNamespaceError`, and
+        `WriterClosedError`; in asyncio, when it is awaited.
+        """
     def touch(
         self,
         key: Key,
@@ -317,17 +317,17 @@ class _Writer(Generic[_O]):
         """Applies a function of a UDF module to a record, with `args` (a list, or `None`). The function's return
         value is in the bin `SUCCESS` of `record` of the `Written`. Otherwise the same as `put`.
         """
-    def outcomes(self) -> Outcomes:
-        """The outcomes of records as they arrive, from now on. Only one reader is allowed."""
-    def progress(self) -> WriterProgress:
-        """The writer's progress: a `WriterProgress`."""
     def metrics(self) -> dict[str, Any]:
         """The writer's counters since it was created, as a dict; `nodes` is a list with a dict for each node."""
     @property
     def closed(self) -> bool:
         """Whether the writer has stopped accepting records."""
+    def outcomes(self) -> Outcomes:
+        """The outcomes of records as they arrive, from now on. Only one reader is allowed."""
     def remove_exporter(self, exporter: object) -> bool:
         """Removes an exporter; an export in progress is completed. Returns `False` if there is no such exporter."""
+    def progress(self) -> WriterProgress:
+        """The writer's progress: a `WriterProgress`."""
 
 class _AsyncExporter(Protocol):
     async def export(self, snapshot: dict[str, Any], /) -> object: ...
@@ -365,6 +365,16 @@ class Writer(_Writer[Awaitable[Outcome]]):
         Raises `TypeError` if the object has no such method, `ValueError` if the interval is below 1 ms, and
         `WriterClosedError`.
         """
+    def flush(self) -> Awaitable[None]:
+        """Waits until all records that were passed to the writer before have an outcome, success or failure.
+        Awaitable of `None`.
+        """
+    def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
+        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
+        each record has an outcome, which `record_ttl` limits). Awaitable of a list: the `Outcome`s of the records
+        that are not confirmed by then, in the order in which they were passed to the writer. They have failed with
+        `WriterClosedError`, in doubt if they were in flight.
+        """
     def write_table(
         self,
         table: _Table,
@@ -396,16 +406,6 @@ class Writer(_Writer[Awaitable[Outcome]]):
         `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
         `TableSummary` of the rows so far as `summary`.
         """
-    def flush(self) -> Awaitable[None]:
-        """Waits until all records that were passed to the writer before have an outcome, success or failure.
-        Awaitable of `None`.
-        """
-    def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
-        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
-        each record has an outcome, which `record_ttl` limits). Awaitable of a list: the `Outcome`s of the records
-        that are not confirmed by then, in the order in which they were passed to the writer. They have failed with
-        `WriterClosedError`, in doubt if they were in flight.
-        """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -431,6 +431,14 @@ class SyncWriter(_Writer[Outcome]):
 
         Raises `TypeError` if the object has no such method, `ValueError` if the interval is below 1 ms, and
         `WriterClosedError`.
+        """
+    def flush(self) -> None:
+        """Waits until all records that were passed to the writer before have an outcome, success or failure."""
+    def close(self, timeout: float | None = None) -> list[Outcome]:
+        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
+        each record has an outcome, which `record_ttl` limits). Returns the `Outcome`s of the records that are not
+        confirmed by then, in the order in which they were passed to the writer. They have failed with
+        `WriterClosedError`, in doubt if they were in flight.
         """
     def write_table(
         self,
@@ -462,14 +470,6 @@ class SyncWriter(_Writer[Outcome]):
         Before anything is written, it raises `KeyError` for a column that the table does not have, and `TypeError` or
         `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
         `TableSummary` of the rows so far as `summary`.
-        """
-    def flush(self) -> None:
-        """Waits until all records that were passed to the writer before have an outcome, success or failure."""
-    def close(self, timeout: float | None = None) -> list[Outcome]:
-        """Stops accepting records and waits for the outstanding ones, for at most `timeout` seconds (`None`: until
-        each record has an outcome, which `record_ttl` limits). Returns the `Outcome`s of the records that are not
-        confirmed by then, in the order in which they were passed to the writer. They have failed with
-        `WriterClosedError`, in doubt if they were in flight.
         """
     def __enter__(self) -> Self: ...
     def __exit__(
