@@ -26,7 +26,7 @@ use crate::admin::{self, Access};
 use crate::clock::Now;
 use crate::code;
 use crate::faults::RequestKind;
-use crate::request::{Answered, RecordOutcome, RecordRequest, Request, error_answer, offload};
+use crate::request::{Answered, RecordFields, RecordOutcome, RecordRequest, Request, error_answer, offload};
 use crate::store::{MONITOR_SET, Namespace, Purpose, Site, Slot};
 use crate::transaction;
 use aerolane_wire::digest::partition_id;
@@ -148,13 +148,14 @@ pub(crate) fn answer(
     request: &mut Request<'_>,
     namespace: &Namespace,
     message: &Message<'_>,
+    fields: &RecordFields<'_>,
     out: &mut Vec<u8>,
 ) -> Answered {
     let refuse = |code: u8, out: &mut Vec<u8>| {
         error_answer(out, code);
         Answered::Done
     };
-    let record = match RecordRequest::from_message(message, namespace.strong_consistency) {
+    let record = match RecordRequest::from_message(message, fields, namespace.strong_consistency) {
         Ok(record) => record,
         Err(code) => return refuse(code, out),
     };
@@ -176,7 +177,9 @@ pub(crate) fn answer(
         return offload(request, move |body, sender, now| {
             let Some(namespace) = node.cluster.namespace(name.as_bytes()) else { return };
             let Ok(message) = Message::decode(body) else { return };
-            let Ok(record) = RecordRequest::from_message(&message, namespace.strong_consistency) else { return };
+            let fields = RecordFields::of(&message);
+            let transactions = namespace.strong_consistency;
+            let Ok(record) = RecordRequest::from_message(&message, &fields, transactions) else { return };
             let mut out = Vec::new();
             let until = carry_out(node.slot, namespace, &record, patience, now, &mut out);
             sender.send(&mut out, until);

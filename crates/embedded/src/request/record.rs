@@ -64,6 +64,44 @@ impl<'a> UdfCall<'a> {
     }
 }
 
+/// The fields of a message that is about one record, taken apart in one pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RecordFields<'a> {
+    pub(crate) namespace: Option<&'a [u8]>,
+    pub(crate) set: Option<&'a [u8]>,
+    pub(crate) digest: Option<&'a [u8]>,
+    pub(crate) key: Option<&'a [u8]>,
+    filter: Option<&'a [u8]>,
+    udf: UdfCall<'a>,
+    /// Whether there are fields of other types.
+    others: bool,
+}
+
+impl<'a> RecordFields<'a> {
+    pub(crate) fn of(message: &Message<'a>) -> Self {
+        let mut fields = Self::default();
+        for field in message.fields() {
+            let slot = match field.kind {
+                field::NAMESPACE => &mut fields.namespace,
+                field::SET => &mut fields.set,
+                field::DIGEST => &mut fields.digest,
+                field::KEY => &mut fields.key,
+                field::FILTER => &mut fields.filter,
+                other => match fields.udf.slot(other) {
+                    Some(slot) => slot,
+                    None => {
+                        fields.others = true;
+                        continue;
+                    }
+                },
+            };
+            // Of two fields of one type the first counts.
+            slot.get_or_insert(field.value);
+        }
+        fields
+    }
+}
+
 /// What goes into the header of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RecordOutcome {
@@ -131,32 +169,24 @@ impl RecordOutcome {
 }
 
 impl<'a> RecordRequest<'a> {
-    /// Takes a single-record message apart; `transactions`: whether the namespace has them. The error is a result code.
-    pub(crate) fn from_message(message: &Message<'a>, transactions: bool) -> Result<Self, u8> {
-        let (mut set, mut digest, mut key, mut filter) = (None, None, None, None);
+    /// Takes a single-record message with these fields apart; `transactions`: whether the namespace has them. The error is a
+    /// result code.
+    pub(crate) fn from_message(
+        message: &Message<'a>,
+        fields: &RecordFields<'a>,
+        transactions: bool,
+    ) -> Result<Self, u8> {
         let header = &message.header;
+        let RecordFields { set, digest, key, filter, udf, .. } = *fields;
         let mut txn = TxnPart::default();
-        let mut udf = UdfCall::default();
-        for field in message.fields() {
-            let slot = match field.kind {
-                field::SET => &mut set,
-                field::DIGEST => &mut digest,
-                field::KEY => &mut key,
-                field::FILTER => &mut filter,
-                other => {
-                    if let Some(slot) = udf.slot(other) {
-                        slot
-                    } else if transactions {
-                        txn.take(other, field.value)?;
-                        continue;
-                    } else {
-                        field_error(other).map_or(Ok(()), Err)?;
-                        continue;
-                    }
+        if fields.others {
+            for field in message.fields() {
+                if transactions {
+                    txn.take(field.kind, field.value)?;
+                } else if let Some(code) = field_error(field.kind) {
+                    return Err(code);
                 }
-            };
-            // Of two fields of one type the first counts.
-            slot.get_or_insert(field.value);
+            }
         }
         if transactions {
             txn.info4 = header.info4;

@@ -5,11 +5,11 @@
 
 mod conditioned;
 
-use super::ListenerId;
 use super::dispatch::{coded_answer, dispatch, request_kind, service_kind, time_limit};
 use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::transport::Transport;
+use super::{ListenerId, ahead};
 use crate::clock::Now;
 use crate::cluster::{ConnectionPermit, Counters, Node};
 use crate::code;
@@ -429,8 +429,11 @@ impl Connection {
 
     /// Answers the whole frames at the front of `bytes` as long as nothing stands in the way; says how much that was.
     fn serve(&mut self, bytes: &[u8], now: Now) -> usize {
-        let mut at = 0;
+        let (mut at, mut fetched) = (0, 0);
         while matches!(self.state, State::Open) && self.output.len() <= OUT_BOUND {
+            if at >= fetched {
+                fetched = at + ahead::fetch_records(&self.node, &bytes[at..]).max(1);
+            }
             match split_frame(&bytes[at..], MAX_BODY_SIZE) {
                 Ok(Some((frame, size))) => {
                     if !self.frame(frame, now) {

@@ -2,7 +2,7 @@
 
 use crate::conditions::ServiceKind;
 use crate::faults::RequestKind;
-use crate::request::{Answered, Request, error_answer};
+use crate::request::{Answered, RecordFields, Request, error_answer};
 use crate::{admin, batch, code, info, record, scan};
 use aerolane_wire::compress::{compress, decompress};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};
@@ -80,17 +80,19 @@ fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     if message.header.info1 & info1::BATCH != 0 {
         return batch::handle(request, &message, out);
     }
-    let name = message.field(field::NAMESPACE).unwrap_or_default();
+    let fields = RecordFields::of(&message);
+    let name = fields.namespace.unwrap_or_default();
     // Names are C strings in the server: a NUL ends them.
-    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    let Some(namespace) = request.node.cluster.namespace(name) else {
+    let ended = || name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let cluster = &request.node.cluster;
+    let Some(namespace) = cluster.namespace(name).or_else(|| cluster.namespace(ended())) else {
         error_answer(out, code::NAMESPACE);
         return Answered::Done;
     };
-    if message.field(field::DIGEST).is_some() {
-        return record::answer(request, namespace, &message, out);
+    if fields.digest.is_some() {
+        return record::answer(request, namespace, &message, &fields, out);
     }
-    if message.field(field::KEY).is_some() {
+    if fields.key.is_some() {
         error_answer(out, code::UNSUPPORTED);
         return Answered::Done;
     }

@@ -3,6 +3,7 @@
 //! A connection belongs to one thread and is served strictly in order. A thread reads big pieces, answers every whole
 //! frame of a piece into one buffer, and writes that once.
 
+mod ahead;
 mod alarm;
 mod connection;
 mod dispatch;

@@ -46,8 +46,8 @@ pub(super) struct Copy {
     pub(super) version: u32,
     /// Writes were missed while the node was down and its place was held.
     pub(super) behind: bool,
-    /// Writes on their way, in their order.
-    waiting: VecDeque<Image>,
+    /// Writes on their way, in their order; in a box, as mostly there are none.
+    waiting: Option<Box<VecDeque<Image>>>,
 }
 
 /// A write on its way to a replica.
@@ -80,7 +80,7 @@ pub(crate) enum Purpose {
 
 impl Copy {
     pub(super) fn new(records: Partition, version: u32, complete: bool) -> Self {
-        Self { records, live: true, complete, version, behind: false, waiting: VecDeque::new() }
+        Self { records, live: true, complete, version, behind: false, waiting: None }
     }
 
     pub(super) fn node(&self) -> Slot {
@@ -94,7 +94,7 @@ impl Copy {
 
     /// Whether writes are on their way to it.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        self.waiting.is_some()
     }
 
     /// Carries out the writes that have arrived by now.
@@ -109,13 +109,11 @@ impl Copy {
     }
 
     fn settle_while(&mut self, sets: &Sets, has_arrived: impl Fn(&Image) -> bool) {
-        while self.waiting.front().is_some_and(&has_arrived) {
-            let Some(image) = self.waiting.pop_front() else { return };
+        while self.waiting.as_ref().and_then(|waiting| waiting.front()).is_some_and(&has_arrived) {
+            let Some(image) = self.waiting.as_mut().and_then(|waiting| waiting.pop_front()) else { break };
             self.carry_out(sets, &image.change);
         }
-        if self.waiting.is_empty() {
-            self.waiting = VecDeque::new();
-        }
+        self.forget_if_empty();
     }
 
     fn carry_out(&mut self, sets: &Sets, change: &Change) {
@@ -129,27 +127,44 @@ impl Copy {
 
     /// Forgets what a node has sent that has died before it arrived.
     pub(super) fn lose_from(&mut self, source: Slot) {
-        self.waiting.retain(|image| image.source != source);
+        self.lose(|image| image.source == source);
     }
 
     /// Forgets what nodes have sent that are none of these.
     pub(super) fn lose_unless_from(&mut self, sources: &[Slot]) {
-        self.waiting.retain(|image| sources.contains(&image.source));
+        self.lose(|image| !sources.contains(&image.source));
     }
 
     /// Forgets what is on its way.
     pub(super) fn lose_all(&mut self) {
-        self.waiting = VecDeque::new();
+        self.waiting = None;
+    }
+
+    fn lose(&mut self, is_lost: impl Fn(&Image) -> bool) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.retain(|image| !is_lost(image));
+        }
+        self.forget_if_empty();
+    }
+
+    /// A queue without writes is none.
+    fn forget_if_empty(&mut self) {
+        self.waiting.take_if(|waiting| waiting.is_empty());
+    }
+
+    /// Lets a write wait until it arrives.
+    fn wait(&mut self, image: Image) {
+        self.waiting.get_or_insert_default().push_back(image);
     }
 
     /// A record on its way here, behind the writes that are: from a migration.
     pub(super) fn receive(&mut self, sets: &Sets, source: Slot, record: &Record, now: Instant) {
         let digest = *record.digest();
-        if self.waiting.is_empty() {
+        if !self.is_waiting() {
             self.records.put(sets, &digest, record.as_bytes());
         } else {
             let change = Change::Put(record.as_bytes().into(), digest, None);
-            self.waiting.push_back(Image { written: now, source, change });
+            self.wait(Image { written: now, source, change });
         }
     }
 }
@@ -224,6 +239,13 @@ impl Copies {
             let complete = self.list[..self.members].iter().any(|copy| copy.node() == node && copy.complete);
             if complete { Some(node) } else { master }
         })
+    }
+
+    /// The copies that a request looks at that comes to `node`: all that a write changes, or the node's own.
+    #[inline]
+    pub(super) fn needed(&self, node: Slot, writes: bool) -> impl Iterator<Item = &Partition> {
+        let members = self.list[..self.members].iter().map(|copy| &copy.records);
+        members.filter(move |records| writes || records.node() == node)
     }
 
     /// What a node has, whether it may answer or not.
@@ -379,7 +401,7 @@ impl Copies {
                 continue;
             }
             copy.settle(sets, lag, now);
-            copy.waiting.push_back(Image { written: now, source, change: image() });
+            copy.wait(Image { written: now, source, change: image() });
             longest = longest.max(lag);
         }
         longest

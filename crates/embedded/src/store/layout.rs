@@ -16,6 +16,7 @@
 //! length, name, value), so that reading all bins copies one slice.
 
 use super::SetId;
+use super::fetch::fetch;
 
 /// Size of the fixed part.
 const HEADER: usize = 42;
@@ -171,6 +172,13 @@ impl Record {
     /// Size of the allocation.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Fetches the record into the cache: all of a small one.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        let ends = [self.bytes.first(), self.bytes.last()];
+        ends.into_iter().flatten().for_each(fetch);
     }
 
     /// Sets a new void time (a read that touches); the generation stays.

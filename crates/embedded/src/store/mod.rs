@@ -9,10 +9,14 @@
 //! * `migration`: how records move then, and how conflicts are resolved
 //! * `links`: how late writes reach each node, who sees whom
 //! * `device`: how much each node's storage takes
+//! * `table`: records by digest
+//! * `expected`, `fetch`: what comes into the caches before it is needed
 
 mod config;
 mod copies;
 mod device;
+mod expected;
+mod fetch;
 mod layout;
 mod links;
 mod migration;
@@ -24,10 +28,12 @@ mod scripts;
 mod sets;
 mod sides;
 mod sweep;
+mod table;
 
 pub(crate) use config::NamespaceConfig;
 pub(crate) use copies::{Copies, Purpose, Site};
 pub use device::DeviceLimit;
+pub(crate) use expected::Expected;
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
 pub(crate) use links::Links;
 pub(crate) use migration::AtomicConflict;
@@ -91,7 +97,24 @@ pub(crate) struct Namespace {
     pub(crate) scripts: scripts::Scripts,
     /// Counts the rebalances: in strong-consistency mode clients believe the map with the highest.
     pub(crate) regime: AtomicU32,
-    partitions: Box<[Mutex<Sides>]>,
+    partitions: Box<[Locked]>,
+}
+
+/// A partition behind its lock. It begins with a cache line, so that a request looks at as few as possible.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Locked(Mutex<Sides>);
+
+impl Locked {
+    fn lock(&self) -> MutexGuard<'_, Sides> {
+        self.0.lock()
+    }
+
+    /// Fetches the partition, without its records, into the cache.
+    #[inline]
+    fn fetch(&self) {
+        fetch::fetch_all(self);
+    }
 }
 
 impl Namespace {
@@ -113,7 +136,7 @@ impl Namespace {
             keeps_records: false,
             scripts: scripts::Scripts::default(),
             regime: AtomicU32::new(0),
-            partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
+            partitions: (0..PARTITIONS).map(|_| Locked::default()).collect(),
         }
     }
 
@@ -131,7 +154,12 @@ impl Namespace {
     /// Locks a partition (`id` is taken modulo 4096) on all nodes. Hold it briefly, and never two at a time.
     #[inline]
     pub(crate) fn sides(&self, id: u16) -> MutexGuard<'_, Sides> {
-        self.partitions[usize::from(id) % self.partitions.len()].lock()
+        self.partition(id).lock()
+    }
+
+    #[inline]
+    fn partition(&self, id: u16) -> &Locked {
+        &self.partitions[usize::from(id) % self.partitions.len()]
     }
 
     /// The same, on the nodes that a node sees.
@@ -253,7 +281,7 @@ impl Namespace {
 
     /// How many partitions records are still to be moved of, and how many are unavailable: on any side, or on that of a node.
     pub(crate) fn unfinished(&self, node: Option<Slot>) -> (usize, usize) {
-        let add = |(migrating, unavailable): (usize, usize), partition: &Mutex<Sides>| {
+        let add = |(migrating, unavailable): (usize, usize), partition: &Locked| {
             let mut sides = partition.lock();
             let (moves, lacks) = match node {
                 Some(node) => {

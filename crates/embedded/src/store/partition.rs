@@ -1,17 +1,17 @@
-//! What one node has of a partition: a compact hash table of records, keyed by digest.
+//! What one node has of a partition: a hash table of records, keyed by digest.
 
 use super::provisional::Provisional;
 use super::sweep::SweepLimits;
+use super::table::{Hash, Table};
 use super::{Record, Sets, Slot};
 use crate::index::{Entries, Index};
-use hashbrown::HashTable;
 use std::sync::Arc;
 
 /// The records of one partition on one node. Counts of sets and bytes follow every change.
 #[derive(Debug, Default)]
 pub(crate) struct Partition {
     node: Slot,
-    table: HashTable<Record>,
+    table: Table,
     bytes: u64,
     /// No record has a void time before this one; 0 = none expires.
     earliest_void: u32,
@@ -21,16 +21,6 @@ pub(crate) struct Partition {
     lasting: u64,
     /// What secondary indexes have of the records.
     pub(crate) entries: Entries,
-}
-
-/// The partition is chosen by the first bytes of the digest, so the table looks at others. Clients may send any digest,
-/// so the words are mixed.
-#[inline]
-fn hash(digest: &[u8; 20]) -> u64 {
-    // A pattern, as the compiler makes two loads of it, and of an array made byte by byte a loop.
-    let [_, _, _, _, words @ ..] = *digest;
-    let words = u128::from_le_bytes(words);
-    (words as u64 ^ ((words >> 64) as u64).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
 impl Partition {
@@ -63,16 +53,28 @@ impl Partition {
     /// The record with this digest.
     #[inline]
     pub(crate) fn find(&self, digest: &[u8; 20]) -> Option<&Record> {
-        self.table.find(hash(digest), |r| r.digest() == digest)
+        self.table.find(Hash::of(digest), digest)
+    }
+
+    /// Fetches the place where a record stands into the cache, as far as that is known without looking.
+    #[inline]
+    pub(super) fn fetch_slot(&self, hash: Hash) {
+        self.table.fetch_slot(hash);
+    }
+
+    /// Fetches a record into the cache.
+    #[inline]
+    pub(super) fn fetch_record(&self, hash: Hash) {
+        self.table.fetch_record(hash);
     }
 
     /// Puts a record in (the bytes of [`Record::encode`] and the bins), in place of the one with the same digest.
     pub(crate) fn put(&mut self, sets: &Sets, digest: &[u8; 20], bytes: &[u8]) {
-        let hashed = hash(digest);
+        let hash = Hash::of(digest);
         let void_time = Record::void_time_of(bytes);
         self.note_void_time(void_time);
         self.lasting += u64::from(void_time == 0);
-        if let Some(record) = self.table.find_mut(hashed, |r| r.digest() == digest) {
+        if let Some(record) = self.table.find_mut(hash, digest) {
             let (old_set, old_size) = (record.set_id(), record.size());
             self.lasting -= u64::from(record.void_time() == 0);
             if !self.entries.is_empty() {
@@ -95,14 +97,14 @@ impl Partition {
             if !self.entries.is_empty() {
                 self.entries.changed(sets, self.node, None, Some(&record));
             }
-            self.table.insert_unique(hashed, record, |r| hash(r.digest()));
+            self.table.insert(hash, record);
         }
     }
 
     /// Gives a record a new void time (a read that touches); its generation stays.
     pub(crate) fn touch(&mut self, digest: &[u8; 20], void_time: u32, now_ms: u64) {
         self.note_void_time(void_time);
-        if let Some(record) = self.table.find_mut(hash(digest), |r| r.digest() == digest) {
+        if let Some(record) = self.table.find_mut(Hash::of(digest), digest) {
             self.lasting -= u64::from(record.void_time() == 0);
             self.lasting += u64::from(void_time == 0);
             record.touch(void_time, now_ms);
@@ -135,8 +137,7 @@ impl Partition {
 
     /// Takes a record out.
     pub(crate) fn remove(&mut self, sets: &Sets, digest: &[u8; 20]) -> Option<Record> {
-        let entry = self.table.find_entry(hash(digest), |r| r.digest() == digest).ok()?;
-        let (record, _) = entry.remove();
+        let record = self.table.remove(Hash::of(digest), digest)?;
         if !self.entries.is_empty() {
             self.entries.changed(sets, self.node, Some(&record), None);
         }
@@ -159,7 +160,6 @@ impl Partition {
 
     /// Keeps the records for which `keep` says so.
     pub(crate) fn retain(&mut self, sets: &Sets, mut keep: impl FnMut(&Record) -> bool) {
-        let before = self.table.len();
         let Self { node, table, bytes, lasting, entries, .. } = self;
         let node = *node;
         table.retain(|r| {
@@ -174,9 +174,6 @@ impl Partition {
             }
             kept
         });
-        if table.len() < before && table.len() * 4 < table.capacity() {
-            table.shrink_to_fit(|r| hash(r.digest()));
-        }
     }
 
     /// Removes everything.

@@ -7,9 +7,9 @@ use super::{Partition, Record, Sets};
 use crate::request::TxnId;
 use std::collections::HashMap;
 
-/// The provisional versions of a partition.
+/// The provisional versions of a partition; in a box, as most partitions have none.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Provisional(HashMap<[u8; 20], Held>);
+pub(super) struct Provisional(Option<Box<HashMap<[u8; 20], Held>>>);
 
 /// A record that a transaction holds.
 #[derive(Debug, Clone)]
@@ -19,23 +19,40 @@ struct Held {
     record: Option<Record>,
 }
 
+impl Provisional {
+    #[inline]
+    fn get(&self, digest: &[u8; 20]) -> Option<&Held> {
+        // Asked for each record of namespaces with transactions.
+        self.0.as_ref()?.get(digest)
+    }
+
+    fn insert(&mut self, digest: &[u8; 20], held: Held) {
+        self.0.get_or_insert_default().insert(*digest, held);
+    }
+
+    fn remove(&mut self, digest: &[u8; 20]) -> Option<Held> {
+        let held = self.0.as_mut()?.remove(digest);
+        self.0.take_if(|versions| versions.is_empty());
+        held
+    }
+}
+
 impl Partition {
     /// Number of records that transactions hold.
     pub(crate) fn provisional_count(&self) -> usize {
-        self.provisional.0.len()
+        self.provisional.0.as_ref().map_or(0, |versions| versions.len())
     }
 
     /// The transaction that holds a record.
     #[inline]
     pub(crate) fn holder(&self, digest: &[u8; 20]) -> Option<TxnId> {
-        // Asked for each record of namespaces with transactions.
-        if self.provisional.0.is_empty() { None } else { self.provisional.0.get(digest).map(|held| held.by) }
+        self.provisional.get(digest).map(|held| held.by)
     }
 
     /// A record as a transaction sees it, or (`None`) everyone else.
     #[inline]
     pub(crate) fn view(&self, digest: &[u8; 20], txn: Option<TxnId>) -> Option<&Record> {
-        match txn.and_then(|txn| self.provisional.0.get(digest).filter(|held| held.by == txn)) {
+        match txn.and_then(|txn| self.provisional.get(digest).filter(|held| held.by == txn)) {
             Some(held) => held.record.as_ref(),
             None => self.find(digest),
         }
@@ -48,7 +65,7 @@ impl Partition {
             None => self.put(sets, digest, bytes),
             Some(by) => {
                 let record = Some(Record::from_bytes(bytes));
-                self.provisional.0.insert(*digest, Held { by, record });
+                self.provisional.insert(digest, Held { by, record });
             }
         }
     }
@@ -60,7 +77,7 @@ impl Partition {
                 self.remove(sets, digest);
             }
             Some(by) => {
-                self.provisional.0.insert(*digest, Held { by, record: None });
+                self.provisional.insert(digest, Held { by, record: None });
             }
         }
     }
@@ -71,7 +88,7 @@ impl Partition {
         if self.holder(digest) != Some(txn) {
             return;
         }
-        let Some(held) = self.provisional.0.remove(digest) else { return };
+        let Some(held) = self.provisional.remove(digest) else { return };
         match held.record {
             _ if !forward => {}
             Some(record) => self.put(sets, digest, record.as_bytes()),

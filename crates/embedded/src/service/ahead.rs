@@ -1,0 +1,55 @@
+//! Looking ahead in what a connection has received: the records that its requests ask for come into the caches while the requests
+//! before them are answered.
+
+use crate::cluster::Node;
+use crate::store::Expected;
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, field, info1, info2};
+use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
+use smallvec::SmallVec;
+
+/// How many requests are looked at together: enough that their waits overlap, and so few that what is fetched for the last
+/// is still there when its turn comes.
+const TOGETHER: usize = 8;
+
+/// Fetches the records that the requests at the front of `bytes` ask for. Says how many bytes those have.
+pub(super) fn fetch_records(node: &Node, bytes: &[u8]) -> usize {
+    let (mut expected, mut at) = (SmallVec::<[Expected<'_>; TOGETHER]>::new(), 0);
+    while expected.len() < TOGETHER
+        && let Ok(Some((frame, size))) = split_frame(&bytes[at..], MAX_BODY_SIZE)
+        && frame.header.frame_type == FrameType::Message
+    {
+        at += size;
+        expected.extend(record(node, frame.body));
+    }
+    // One alone has nobody to overlap with.
+    if expected.len() > 1 {
+        expected.iter().for_each(Expected::fetch_partition);
+        expected.iter().for_each(Expected::fetch_slots);
+        expected.iter().for_each(Expected::fetch_records);
+    }
+    at
+}
+
+/// The record that a single-record message asks for. What is malformed is left to those who answer it.
+fn record<'n>(node: &'n Node, body: &[u8]) -> Option<Expected<'n>> {
+    let (header, mut rest) = body.split_first_chunk::<MESSAGE_HEADER_SIZE>()?;
+    if header[1] & info1::BATCH != 0 {
+        return None;
+    }
+    let mut namespace = None;
+    for _ in 0..u16::from_be_bytes([header[18], header[19]]) {
+        let ([s0, s1, s2, s3, kind], behind) = rest.split_first_chunk()?;
+        let size = u32::from_be_bytes([*s0, *s1, *s2, *s3]) as usize;
+        let (value, next) = behind.split_at_checked(size.checked_sub(1)?)?;
+        match *kind {
+            field::NAMESPACE => namespace = node.cluster.namespace(value),
+            field::DIGEST => {
+                let writes = header[2] & info2::WRITE != 0;
+                return Some(Expected::new(namespace?, node.slot, value.try_into().ok()?, writes));
+            }
+            _ => {}
+        }
+        rest = next;
+    }
+    None
+}
