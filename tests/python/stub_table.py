@@ -155,26 +155,24 @@ class Table:
 
     def place(self):
         """Gives each member of each compiled class to the class of the table that shows it."""
-        owners, heirs = {}, {}
+        owners, heirs, inherited = {}, {}, {}
         for name in self.classes:
             if not hasattr(compiled, name) or issubclass(getattr(compiled, name), enum.Enum):
                 continue
             for base in self.ancestors(name):
                 heirs.setdefault(base, []).append(name)
-            own, inherited = getattr(compiled, name), self.inherited(name)
+            own, inherited[name] = getattr(compiled, name), self.inherited(name)
             for member in attributes(own):
                 said = member in self.classes[name].get("signatures", ())
                 said = said or (member == "__new__" and own.__text_signature__ is not None)
-                if member in inherited or (member.startswith("_") and not said):
+                if member in inherited[name] or (member.startswith("_") and not said):
                     continue
                 one = Member(own, member)
                 owners.setdefault(one.identity, (one, []))[1].append(name)
         for member, names in owners.values():
             left = set(names)
             # First the classes that name it, then those that most of its owners share.
-            showing = {
-                base: {heir for heir in heirs[base] if member.name not in self.inherited(heir)} for base in heirs
-            }
+            showing = {base: {heir for heir in heirs[base] if member.name not in inherited[heir]} for base in heirs}
             candidates = [
                 base for base in heirs if showing[base] and showing[base] <= left and self.returns(base, member.name)
             ]
