@@ -3,7 +3,8 @@
 This is a package of its own, so that a test run that uses none of the fixtures does not load the client.
 
 Each test that asks for a cluster gets one of its own, which takes some milliseconds. So neither records nor faults
-reach another test. With `AEROSPIKE_HOST=host:port`, sessions and clients connect to that real cluster instead.
+reach another test. With `AEROSPIKE_HOST=host:port`, sessions and clients connect to that real cluster instead. There,
+`--aerolane-truncate NAMESPACE` empties a namespace between tests.
 """
 
 import os
@@ -23,6 +24,26 @@ VARIABLE = "AEROSPIKE_HOST"
 
 _CLUSTER, _FAULT = "aerolane_cluster", "aerolane_fault"
 
+# The setting in a configuration file of pytest, and the option.
+_TRUNCATE = "aerolane_truncate"
+_TRUNCATE_OPTION = "--aerolane-truncate"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option that empties namespaces. Off by default, because it deletes the records of everybody."""
+    deletes = f"removes ALL records of this namespace before and after each test that uses the cluster of {VARIABLE}"
+    group = parser.getgroup("aerolane")
+    group.addoption(_TRUNCATE_OPTION, action="append", metavar="NAMESPACE", help=f"{deletes}; can be repeated")
+    parser.addini(_TRUNCATE, f"namespaces for {_TRUNCATE_OPTION}", type="args")
+
+
+def _truncated(config: pytest.Config) -> list[str]:
+    """The namespaces to empty between tests; none on embedded clusters, of which each test has its own."""
+    if not os.environ.get(VARIABLE):
+        return []
+    option: list[str] | None = config.getoption(_TRUNCATE_OPTION)
+    return option or config.getini(_TRUNCATE)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the markers."""
@@ -31,6 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_FAULT}(action, value=None, **options): a fault of the embedded cluster of a test, as `inject` takes it",
     ):
         config.addinivalue_line("markers", line)
+    if _truncated(config) and (getattr(config.option, "numprocesses", None) or 0) > 1:
+        raise pytest.UsageError(
+            f"{_TRUNCATE_OPTION} cannot be used with several workers (-n): one would remove the records of the others"
+        )
 
 
 @pytest.fixture
@@ -59,20 +84,40 @@ def aerolane_shared_cluster() -> "Iterator[EmbeddedCluster]":
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def _aerolane_truncating_client() -> "Iterator[native.Client]":
+    from aerolane import native
+
+    with native.new_client_blocking(native.ClientPolicy(), os.environ[VARIABLE]) as client:
+        yield client
+
+
 @pytest.fixture
-def aerolane_seeds(request: pytest.FixtureRequest) -> str:
+def aerolane_seeds(request: pytest.FixtureRequest) -> Iterator[str]:
     """Seeds of the cluster to test with: `AEROSPIKE_HOST` if it is set, otherwise those of `aerolane_cluster`.
 
-    On a real cluster, it skips tests with one of the markers, because these need an embedded one.
+    On a real cluster, it skips tests with one of the markers, because these need an embedded one. With
+    `--aerolane-truncate NAMESPACE` (or `aerolane_truncate` in the configuration file of pytest), it removes all records
+    of that namespace before and after the test.
     """
     seeds = os.environ.get(VARIABLE)
     if not seeds:
         cluster: EmbeddedCluster = request.getfixturevalue("aerolane_cluster")
-        return cluster.seeds
+        yield cluster.seeds
+        return
     for marker in (_CLUSTER, _FAULT):
         if request.node.get_closest_marker(marker):
             pytest.skip(f"the marker {marker} is for embedded clusters, and {VARIABLE} is set")
-    return seeds
+    namespaces = _truncated(request.config)
+
+    def truncate() -> None:
+        for namespace in namespaces:
+            client: native.Client = request.getfixturevalue("_aerolane_truncating_client")
+            client.truncate_blocking(namespace, "")
+
+    truncate()
+    yield seeds
+    truncate()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from conftest import eventually
 from hangs import end_child_if_hung
 
-from aerolane import Key, SyncClient
+from aerolane import Key, SyncClient, native
 from aerolane.exceptions import AerospikeError, RecordNotFoundError
 from aerolane.testing import EmbeddedCluster, EmbeddedNode, after, control, program
 
@@ -662,6 +662,46 @@ def test_fixtures_of_the_plugin(tmp_path):
     if os.environ.get("AEROSPIKE_HOST"):
         real = source.replace("assert aerolane_seeds == aerolane_cluster.seeds !=", "assert aerolane_cluster.seeds !=")
         passed(run_pytest(tmp_path, real, AEROSPIKE_HOST=os.environ["AEROSPIKE_HOST"]), 4)
+
+
+def test_a_namespace_is_emptied_between_tests(tmp_path, new_cluster):
+    """On a real cluster, and only if somebody asks for it."""
+    source = """
+        import aerolane
+        import pytest
+
+        @pytest.mark.parametrize("time", range(2))
+        def test_it_is_empty(aerolane_sync_session, time):
+            everything = aerolane_sync_session.query(aerolane.DataSet.of("test", "plugin")).execute()
+            assert list(everything) == []
+            aerolane_sync_session.put(aerolane.Key("test", "plugin", 1), {"a": time})
+        """
+    theirs, settings = Key("test", "theirs", 1), native.ClientPolicy()
+    with (
+        new_cluster(namespace=["test", "other"]) as cluster,
+        native.new_client_blocking(settings, cluster.seeds) as client,
+    ):
+        environment = {"AEROSPIKE_HOST": cluster.seeds}
+        client.put_blocking(theirs, {"a": 1})
+        client.put_blocking(Key("other", "theirs", 1), {"a": 1})
+        run = run_pytest(tmp_path, source, **environment)
+        assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
+        assert client.exists_blocking(theirs)
+        passed(run_pytest(tmp_path, source, "--aerolane-truncate", "test", **environment), 2)
+        assert not client.exists_blocking(theirs)
+        assert client.exists_blocking(Key("other", "theirs", 1))
+        client.put_blocking(theirs, {"a": 1})
+        passed(run_pytest(tmp_path, source, "-o", "aerolane_truncate=test", **environment), 2)
+        assert not client.exists_blocking(theirs)
+
+
+def test_workers_of_xdist_do_not_empty_a_namespace(tmp_path):
+    """One would remove the records of the others."""
+    pytest.importorskip("xdist")
+    options = ("-n", "2", "-p", "xdist", "--aerolane-truncate", "test")
+    run = run_pytest(tmp_path, "def test_nothing(): pass", *options, AEROSPIKE_HOST="db.example:3000")
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR, run.stdout + run.stderr
+    assert "--aerolane-truncate cannot be used with several workers" in run.stdout + run.stderr
 
 
 def test_tests_leave_each_other_nothing(tmp_path):
