@@ -127,7 +127,7 @@ time.sleep(0.3)
     ]
     (silent, told) = [run.communicate(timeout=100) for run in runs]
     assert silent == (b"", b"") and [run.returncode for run in runs] == [0, 0]
-    assert b"WARNING:aerolane.cluster.life:operations fail until the cluster can be reached" in told[1]
+    assert b"WARNING:aerolane.cluster.lifecycle:operations fail until the cluster can be reached" in told[1]
 
 
 def test_names_of_loggers():
