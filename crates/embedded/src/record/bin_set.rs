@@ -28,6 +28,7 @@ pub(super) struct BinSet<'a> {
 
 impl<'a> BinSet<'a> {
     /// The bins that a record has.
+    #[inline]
     pub(super) fn of(record: &'a Record) -> Self {
         let mut set = Self::default();
         for Bin { name, kind, value, .. } in record.bins() {
@@ -44,6 +45,7 @@ impl<'a> BinSet<'a> {
         self.bins.is_empty()
     }
 
+    #[inline]
     fn push(&mut self, bin: WorkBin<'a>) {
         if let Some(index) = &mut self.index {
             index.insert(bin.name, self.bins.len());
@@ -55,6 +57,7 @@ impl<'a> BinSet<'a> {
         self.bins.push(bin);
     }
 
+    #[inline]
     fn place(&self, name: &[u8]) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(name).copied(),
@@ -68,6 +71,7 @@ impl<'a> BinSet<'a> {
     }
 
     /// Sets a bin.
+    #[inline]
     pub(super) fn set(&mut self, name: &'a [u8], kind: u8, value: Cow<'a, [u8]>) {
         match self.place(name) {
             Some(at) => (self.bins[at].kind, self.bins[at].value) = (kind, value),
@@ -116,8 +120,8 @@ impl WorkBin<'_> {
     /// Appends the bin as it is stored and sent.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         // Records are limited to far less than 4 GiB.
-        out.extend_from_slice(&(4 + self.name.len() as u32 + self.value.len() as u32).to_be_bytes());
-        out.extend_from_slice(&[op::READ, self.kind, 0, self.name.len() as u8]);
+        let [s0, s1, s2, s3] = (4 + self.name.len() as u32 + self.value.len() as u32).to_be_bytes();
+        out.extend_from_slice(&[s0, s1, s2, s3, op::READ, self.kind, 0, self.name.len() as u8]);
         out.extend_from_slice(self.name);
         out.extend_from_slice(&self.value);
     }

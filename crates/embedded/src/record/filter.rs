@@ -6,13 +6,17 @@ use crate::request::RecordRequest;
 use crate::store::{Namespace, Record};
 
 /// Checks a record that exists against the filter of a request; the error is a result code.
+#[inline]
 pub(super) fn check(
     namespace: &Namespace,
     request: &RecordRequest<'_>,
     record: &Record,
     now_ms: u64,
 ) -> Result<(), u8> {
-    let Some(filter) = request.filter else { return Ok(()) };
+    request.filter.map_or(Ok(()), |filter| evaluate(namespace, filter, record, now_ms))
+}
+
+fn evaluate(namespace: &Namespace, filter: &[u8], record: &Record, now_ms: u64) -> Result<(), u8> {
     let filter = compiled(filter)?;
     if passes(namespace, &Expression::parse_filter(&filter)?, record, now_ms) {
         Ok(())

@@ -34,6 +34,7 @@ fn marker(map: &[u8]) -> Option<Marker> {
 }
 
 /// Notes that the namespace has a map with the mark, if this is one.
+#[inline]
 pub(super) fn note(namespace: &Namespace, kind: u8, value: &[u8]) {
     if kind == particle_type::MAP && marker(value).is_some_and(|marker| marker.flags & order::PERSIST_INDEX != 0) {
         namespace.persists_indexes.store(true, Ordering::Relaxed);
@@ -41,10 +42,14 @@ pub(super) fn note(namespace: &Namespace, kind: u8, value: &[u8]) {
 }
 
 /// Takes the mark out of the maps among the operations of an answer, which begin at `start`.
+#[inline]
 pub(crate) fn hide(namespace: &Namespace, out: &mut Vec<u8>, start: usize) {
-    if !namespace.persists_indexes.load(Ordering::Relaxed) {
-        return;
+    if namespace.persists_indexes.load(Ordering::Relaxed) {
+        take_out(out, start);
     }
+}
+
+fn take_out(out: &mut Vec<u8>, start: usize) {
     let mut at = start;
     while let Some(head) = out.get(at..).and_then(|ops| ops.first_chunk::<BIN_HEADER>()) {
         let size = 4 + u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;

@@ -39,6 +39,7 @@ pub(super) fn read(
 }
 
 /// Generation and void time of a record, as an answer carries them.
+#[inline]
 pub(super) fn metadata(record: &Record) -> RecordOutcome {
     RecordOutcome {
         code: code::OK,

@@ -12,6 +12,7 @@ const NEVER: u32 = u32::MAX;
 const KEEP: u32 = u32::MAX - 1;
 
 /// Whether a TTL word of a write can be taken; `is_new`: there is no record yet.
+#[inline]
 pub(super) fn check(config: &NamespaceConfig, word: u32, is_new: bool) -> Result<(), u8> {
     let word = if word == KEEP && is_new { 0 } else { word };
     let expires = match word {

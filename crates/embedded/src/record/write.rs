@@ -4,7 +4,7 @@ use super::bin_set::BinSet;
 use super::expression::{self, Change};
 use super::read::{append_answer, metadata, nil_answer};
 use super::scalar::{End, extend, incr};
-use super::{blob_ops, filter, index_mark, may_delete, ttl};
+use super::{blob_ops, filter, index_mark, may_delete, overwrite, ttl};
 use crate::cdt;
 use crate::exp::{BinSource, Context};
 use crate::request::{Outcome, RecordOutcome, RecordRequest};
@@ -45,9 +45,16 @@ pub(super) fn write(
         .and_then(|()| ttl::check(&namespace.config, request.record_ttl, current.is_none()))
         .map_err(|code| told.with(code))?;
 
+    let max_size = namespace.config.max_record_size.load(Ordering::Relaxed) as usize;
+    if let Some(record) = current
+        && let Some(outcome) =
+            SCRATCH.with_borrow_mut(|bytes| overwrite::prepare(namespace, request, record, (now_ms, max_size), bytes))
+    {
+        put_scratch(partition, request);
+        return Ok(outcome);
+    }
     let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
     let mut bins = if replaces { BinSet::default() } else { current.map(BinSet::of).unwrap_or_default() };
-    let max_size = namespace.config.max_record_size.load(Ordering::Relaxed) as usize;
     let context = WriteContext { namespace, record: current, now_ms, max_size };
     let n_ops = operate(request, &mut bins, &context, out).map_err(|code| told.with(code))?;
 
@@ -79,23 +86,36 @@ pub(super) fn write(
         generation: current.map_or(1, |record| next_generation(record.generation())),
         set_id,
         void_time: ttl::void_time(&namespace.config, request.record_ttl, now, current.map(Record::void_time)),
-        // It never goes back, whatever the clock does.
-        last_update_ms: current.map_or(now_ms, |record| now_ms.max(record.last_update_ms())),
+        last_update_ms: current.map_or(now_ms, |record| next_update(record, now_ms)),
         key,
         n_bins: bins.len() as u16,
     };
-    let mut scratch = SCRATCH.take();
-    scratch.clear();
-    Record::encode(&parts, &mut scratch);
-    bins.encode(&mut scratch);
     let (generation, void_time) = (u32::from(parts.generation), parts.void_time);
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.clear();
+        Record::encode(&parts, scratch);
+        bins.encode(scratch);
+    });
     drop(bins);
-    partition.put_for(request.digest, &scratch, request.txn.id);
-    scratch.shrink_to(KEEP_SCRATCH);
-    SCRATCH.set(scratch);
+    put_scratch(partition, request);
     Ok(RecordOutcome { generation, void_time, n_ops, ..RecordOutcome::default() })
 }
 
+/// Puts in the record that has been put together.
+fn put_scratch(partition: &mut Site<'_>, request: &RecordRequest<'_>) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        partition.put_for(request.digest, scratch, request.txn.id);
+        scratch.shrink_to(KEEP_SCRATCH);
+    });
+}
+
+/// The last update of a record that is written now. It never goes back, whatever the clock does.
+#[inline]
+pub(super) fn next_update(record: &Record, now_ms: u64) -> u64 {
+    now_ms.max(record.last_update_ms())
+}
+
+#[inline]
 pub(super) fn next_generation(generation: u16) -> u16 {
     if generation == MAX_GENERATION { 1 } else { generation + 1 }
 }
@@ -171,6 +191,7 @@ fn check_current(
 }
 
 /// A request may name the record's set, or none.
+#[inline]
 pub(super) fn set_matches(namespace: &Namespace, request: &RecordRequest<'_>, record: &Record) -> Result<(), u8> {
     match request.set {
         None | Some([]) => Ok(()),
@@ -180,6 +201,7 @@ pub(super) fn set_matches(namespace: &Namespace, request: &RecordRequest<'_>, re
 }
 
 /// All 32 bits of the request's word count. A missing record has generation 0.
+#[inline]
 pub(super) fn generation_matches(request: &RecordRequest<'_>, generation: u32) -> Result<(), u8> {
     let fits = if request.info2 & info2::GENERATION != 0 {
         request.generation == generation
@@ -192,6 +214,7 @@ pub(super) fn generation_matches(request: &RecordRequest<'_>, generation: u32) -
 }
 
 /// A key that is sent has to be the stored one, if one is stored.
+#[inline]
 pub(super) fn key_matches(request: &RecordRequest<'_>, record: &Record) -> Result<(), u8> {
     match (request.key, record.key()) {
         (Some(sent), Some(stored)) if sent != stored => Err(code::KEY_MISMATCH),

@@ -2,7 +2,7 @@
 
 use super::TxnPart;
 use crate::code;
-use aerolane_wire::message::{Message, Ops, field, info2, info3, info4};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, Ops, field, info2, info3, info4};
 use std::time::Duration;
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
@@ -77,26 +77,41 @@ pub(crate) struct RecordFields<'a> {
     others: bool,
 }
 
+/// The fields of a message, types and values, from its bytes. It ends at one that is malformed.
+#[inline]
+pub(crate) fn message_fields(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let (header, mut rest) = body.split_first_chunk().unwrap_or((&[0; MESSAGE_HEADER_SIZE], &[]));
+    (0..u16::from_be_bytes([header[18], header[19]])).map_while(move |_| {
+        let ([s0, s1, s2, s3, kind], behind) = rest.split_first_chunk()?;
+        let size = u32::from_be_bytes([*s0, *s1, *s2, *s3]) as usize;
+        let (value, next) = behind.split_at_checked(size.checked_sub(1)?)?;
+        rest = next;
+        Some((*kind, value))
+    })
+}
+
 impl<'a> RecordFields<'a> {
-    pub(crate) fn of(message: &Message<'a>) -> Self {
+    /// Of a message with this body.
+    #[inline]
+    pub(crate) fn of(body: &'a [u8]) -> Self {
         let mut fields = Self::default();
-        for field in message.fields() {
-            let slot = match field.kind {
+        for (kind, value) in message_fields(body) {
+            let slot = match kind {
                 field::NAMESPACE => &mut fields.namespace,
                 field::SET => &mut fields.set,
                 field::DIGEST => &mut fields.digest,
                 field::KEY => &mut fields.key,
                 field::FILTER => &mut fields.filter,
-                other => match fields.udf.slot(other) {
-                    Some(slot) => slot,
-                    None => {
+                other => {
+                    let Some(slot) = fields.udf.slot(other) else {
                         fields.others = true;
                         continue;
-                    }
-                },
+                    };
+                    slot
+                }
             };
             // Of two fields of one type the first counts.
-            slot.get_or_insert(field.value);
+            slot.get_or_insert(value);
         }
         fields
     }
@@ -171,6 +186,7 @@ impl RecordOutcome {
 impl<'a> RecordRequest<'a> {
     /// Takes a single-record message with these fields apart; `transactions`: whether the namespace has them. The error is a
     /// result code.
+    #[inline]
     pub(crate) fn from_message(
         message: &Message<'a>,
         fields: &RecordFields<'a>,

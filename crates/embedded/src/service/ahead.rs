@@ -2,8 +2,9 @@
 //! before them are answered.
 
 use crate::cluster::Node;
+use crate::request::message_fields;
 use crate::store::Expected;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, field, info1, info2};
+use aerolane_wire::message::{field, info1, info2};
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
 use smallvec::SmallVec;
 
@@ -14,14 +15,17 @@ const TOGETHER: usize = 8;
 /// Fetches the records that the requests at the front of `bytes` ask for. Says how many bytes those have.
 pub(super) fn fetch_records(node: &Node, bytes: &[u8]) -> usize {
     let (mut expected, mut at) = (SmallVec::<[Expected<'_>; TOGETHER]>::new(), 0);
-    while expected.len() < TOGETHER
-        && let Ok(Some((frame, size))) = split_frame(&bytes[at..], MAX_BODY_SIZE)
-        && frame.header.frame_type == FrameType::Message
-    {
+    for _ in 0..TOGETHER {
+        let Ok(Some((frame, size))) = split_frame(&bytes[at..], MAX_BODY_SIZE) else { break };
         at += size;
-        expected.extend(record(node, frame.body));
+        // One alone has nobody to overlap with.
+        if size == bytes.len() {
+            break;
+        }
+        if frame.header.frame_type == FrameType::Message {
+            expected.extend(record(node, frame.body));
+        }
     }
-    // One alone has nobody to overlap with.
     if expected.len() > 1 {
         expected.iter().for_each(Expected::fetch_partition);
         expected.iter().for_each(Expected::fetch_slots);
@@ -32,24 +36,17 @@ pub(super) fn fetch_records(node: &Node, bytes: &[u8]) -> usize {
 
 /// The record that a single-record message asks for. What is malformed is left to those who answer it.
 fn record<'n>(node: &'n Node, body: &[u8]) -> Option<Expected<'n>> {
-    let (header, mut rest) = body.split_first_chunk::<MESSAGE_HEADER_SIZE>()?;
-    if header[1] & info1::BATCH != 0 {
+    if body.get(1)? & info1::BATCH != 0 {
         return None;
     }
+    let writes = body.get(2)? & info2::WRITE != 0;
     let mut namespace = None;
-    for _ in 0..u16::from_be_bytes([header[18], header[19]]) {
-        let ([s0, s1, s2, s3, kind], behind) = rest.split_first_chunk()?;
-        let size = u32::from_be_bytes([*s0, *s1, *s2, *s3]) as usize;
-        let (value, next) = behind.split_at_checked(size.checked_sub(1)?)?;
-        match *kind {
+    for (kind, value) in message_fields(body) {
+        match kind {
             field::NAMESPACE => namespace = node.cluster.namespace(value),
-            field::DIGEST => {
-                let writes = header[2] & info2::WRITE != 0;
-                return Some(Expected::new(namespace?, node.slot, value.try_into().ok()?, writes));
-            }
+            field::DIGEST => return Some(Expected::new(namespace?, node.slot, value.try_into().ok()?, writes)),
             _ => {}
         }
-        rest = next;
     }
     None
 }

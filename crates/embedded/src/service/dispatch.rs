@@ -47,11 +47,14 @@ fn compressed(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
 
 /// Answers are compressed if the client asks for it, but for those that take several pieces; a server may leave any of
 /// them plain.
+#[inline]
 fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
-    let asked = request.body.get(1).is_some_and(|bits| bits & info1::COMPRESS_RESPONSE != 0);
+    if request.body.get(1).is_none_or(|bits| bits & info1::COMPRESS_RESPONSE == 0) {
+        return plain_message(request, out);
+    }
     let start = out.len();
     let answered = plain_message(request, out);
-    if asked && matches!(answered, Answered::Done) && compresses(request) {
+    if matches!(answered, Answered::Done) && compresses(request) {
         pack(out, start);
     }
     answered
@@ -72,6 +75,7 @@ fn pack(out: &mut Vec<u8>, start: usize) {
     }
 }
 
+#[inline]
 fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     let Ok(message) = Message::decode(request.body) else {
         error_answer(out, code::PARAMETER);
@@ -80,7 +84,7 @@ fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     if message.header.info1 & info1::BATCH != 0 {
         return batch::handle(request, &message, out);
     }
-    let fields = RecordFields::of(&message);
+    let fields = RecordFields::of(request.body);
     let name = fields.namespace.unwrap_or_default();
     // Names are C strings in the server: a NUL ends them.
     let ended = || name.split(|byte| *byte == 0).next().unwrap_or_default();

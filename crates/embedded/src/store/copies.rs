@@ -83,6 +83,7 @@ impl Copy {
         Self { records, live: true, complete, version, behind: false, waiting: None }
     }
 
+    #[inline]
     pub(super) fn node(&self) -> Slot {
         self.records.node()
     }
@@ -93,6 +94,7 @@ impl Copy {
     }
 
     /// Whether writes are on their way to it.
+    #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
@@ -160,11 +162,11 @@ impl Copy {
     /// A record on its way here, behind the writes that are: from a migration.
     pub(super) fn receive(&mut self, sets: &Sets, source: Slot, record: &Record, now: Instant) {
         let digest = *record.digest();
-        if !self.is_waiting() {
-            self.records.put(sets, &digest, record.as_bytes());
-        } else {
+        if self.is_waiting() {
             let change = Change::Put(record.as_bytes().into(), digest, None);
             self.wait(Image { written: now, source, change });
+        } else {
+            self.records.put(sets, &digest, record.as_bytes());
         }
     }
 }
@@ -307,6 +309,7 @@ impl std::ops::Deref for Site<'_> {
 
 impl<'a> Site<'a> {
     /// The node whose copy this is.
+    #[inline]
     pub(crate) fn node(&self) -> Slot {
         self.copies.list[self.at].node()
     }

@@ -17,11 +17,21 @@
 
 use super::SetId;
 use super::fetch::fetch;
+use std::ops::Range;
 
 /// Size of the fixed part.
 const HEADER: usize = 42;
 /// Size of the fixed part of a bin: 4-byte size, operation, particle type, version, name length.
 pub(crate) const BIN_HEADER: usize = 8;
+
+/// Sets void time and last update at the front of `bytes`.
+#[inline]
+fn set_times(bytes: &mut [u8], void_time: u32, last_update_ms: u64) {
+    let ([v0, v1, v2, v3], [u0, u1, u2, u3, u4, u5, u6, u7]) = (void_time.to_le_bytes(), last_update_ms.to_le_bytes());
+    if let Some(place) = bytes.first_chunk_mut() {
+        *place = [v0, v1, v2, v3, u0, u1, u2, u3, u4, u5, u6, u7];
+    }
+}
 
 /// One record.
 #[derive(Debug, Clone)]
@@ -51,13 +61,13 @@ pub(crate) struct RecordParts<'a> {
 impl Record {
     /// Appends everything but the bins; they follow as they are sent.
     pub(crate) fn encode(parts: &RecordParts<'_>, bytes: &mut Vec<u8>) {
+        let ([g0, g1], [s0, s1]) = (parts.generation.to_le_bytes(), parts.set_id.0.to_le_bytes());
+        let [v0, v1, v2, v3] = parts.void_time.to_le_bytes();
+        let ([n0, n1], [k0, k1, k2, k3]) = (parts.n_bins.to_le_bytes(), (parts.key.len() as u32).to_le_bytes());
         bytes.extend_from_slice(parts.digest);
-        bytes.extend_from_slice(&parts.generation.to_le_bytes());
-        bytes.extend_from_slice(&parts.set_id.0.to_le_bytes());
-        bytes.extend_from_slice(&parts.void_time.to_le_bytes());
+        bytes.extend_from_slice(&[g0, g1, s0, s1, v0, v1, v2, v3]);
         bytes.extend_from_slice(&parts.last_update_ms.to_le_bytes());
-        bytes.extend_from_slice(&parts.n_bins.to_le_bytes());
-        bytes.extend_from_slice(&(parts.key.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&[n0, n1, k0, k1, k2, k3]);
         bytes.extend_from_slice(parts.key);
     }
 
@@ -68,11 +78,13 @@ impl Record {
     }
 
     /// The void time in the bytes of a record.
+    #[inline]
     pub(super) fn void_time_of(bytes: &[u8]) -> u32 {
         bytes.get(24..28).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
     }
 
     /// Takes the bytes of another version over; `false` if they do not fit in place.
+    #[inline]
     pub(super) fn overwrite(&mut self, bytes: &[u8]) -> bool {
         let fits = self.bytes.len() == bytes.len();
         if fits {
@@ -91,6 +103,7 @@ impl Record {
         self.bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
     }
 
+    #[inline]
     fn key_len(&self) -> usize {
         u32::from_le_bytes(self.array(38)) as usize
     }
@@ -147,6 +160,7 @@ impl Record {
     }
 
     /// The bins in creation order.
+    #[inline]
     pub(crate) fn bins(&self) -> Bins<'_> {
         Bins { rest: self.raw_bins() }
     }
@@ -155,6 +169,32 @@ impl Record {
     #[inline]
     pub(crate) fn bin(&self, name: &[u8]) -> Option<Bin<'_>> {
         self.bins().find(|bin| bin.name == name)
+    }
+
+    /// Where in the record's bytes the value of a bin lies, if the bin has one of this type and size.
+    #[inline]
+    pub(crate) fn place_of(&self, name: &[u8], kind: u8, size: usize) -> Option<Range<usize>> {
+        let mut bins = self.bins();
+        let bin = bins.find(|bin| bin.name == name)?;
+        let end = self.bytes.len() - bins.rest.len();
+        (bin.kind == kind && bin.value.len() == size).then(|| end - size..end)
+    }
+
+    /// Makes `bytes` those of the record.
+    #[inline]
+    pub(crate) fn copy_to(&self, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        bytes.extend_from_slice(&self.bytes);
+    }
+
+    /// Makes the bytes of a record those of a later version, with the same set and key.
+    #[inline]
+    pub(crate) fn renew(bytes: &mut [u8], generation: u16, void_time: u32, last_update_ms: u64) {
+        let [g0, g1] = generation.to_le_bytes();
+        if let Some([place0, place1, _, _, rest @ ..]) = bytes.get_mut(20..) {
+            (*place0, *place1) = (g0, g1);
+            set_times(rest, void_time, last_update_ms);
+        }
     }
 
     /// Whether the record has expired and only waits to be swept away.
@@ -170,6 +210,7 @@ impl Record {
     }
 
     /// Size of the allocation.
+    #[inline]
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -183,9 +224,8 @@ impl Record {
 
     /// Sets a new void time (a read that touches); the generation stays.
     pub(crate) fn touch(&mut self, void_time: u32, now_ms: u64) {
-        self.bytes[24..28].copy_from_slice(&void_time.to_le_bytes());
         let last_update_ms = now_ms.max(self.last_update_ms());
-        self.bytes[28..36].copy_from_slice(&last_update_ms.to_le_bytes());
+        set_times(&mut self.bytes[24..], void_time, last_update_ms);
     }
 }
 

@@ -105,6 +105,10 @@ pub(crate) struct Namespace {
 #[repr(align(64))]
 struct Locked(Mutex<Sides>);
 
+/// Four cache lines, with room for two copies.
+#[cfg(test)]
+const _: () = assert!(size_of::<Locked>() <= 256, "every request looks at all of a partition");
+
 impl Locked {
     fn lock(&self) -> MutexGuard<'_, Sides> {
         self.0.lock()

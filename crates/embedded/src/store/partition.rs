@@ -31,6 +31,7 @@ impl Partition {
     }
 
     /// The node that this is on.
+    #[inline]
     pub(super) fn node(&self) -> Slot {
         self.node
     }
@@ -111,6 +112,7 @@ impl Partition {
         }
     }
 
+    #[inline]
     fn note_void_time(&mut self, void_time: u32) {
         if void_time != 0 && (self.earliest_void == 0 || void_time < self.earliest_void) {
             self.earliest_void = void_time;

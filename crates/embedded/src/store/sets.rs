@@ -71,6 +71,7 @@ fn hash(name: &[u8]) -> usize {
 
 impl Sets {
     /// The set with this id.
+    #[inline]
     pub(crate) fn get(&self, id: SetId) -> Option<&Set> {
         self.by_id.get(usize::from(id.0).checked_sub(1)?)?.get()
     }

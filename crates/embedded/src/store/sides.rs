@@ -13,7 +13,7 @@ use super::partition::Partition;
 pub(crate) struct Sides {
     first: Copies,
     /// Empty unless the cluster is split.
-    others: Vec<Copies>,
+    others: Box<[Copies]>,
 }
 
 impl Sides {

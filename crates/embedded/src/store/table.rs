@@ -56,7 +56,7 @@ impl Table {
     /// Where the search for a hash begins: by its upper bits, which depend on all of the digest.
     #[inline]
     fn home(&self, hash: Hash) -> usize {
-        (u64::from(hash.0) * self.slots.len() as u64 >> u32::BITS) as usize
+        ((u64::from(hash.0) * self.slots.len() as u64) >> u32::BITS) as usize
     }
 
     /// The slot of the record, if there is one.

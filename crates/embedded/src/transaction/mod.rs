@@ -108,10 +108,12 @@ fn committed_version(partition: &Partition, digest: &[u8; 20], now_ms: u64) -> u
 }
 
 /// Puts the fields of an answer in front of its operations, which start at `at`; says how many there are.
+#[inline]
 pub(crate) fn insert_fields(out: &mut Vec<u8>, at: usize, fields: &AnswerFields) -> u16 {
-    if *fields == AnswerFields::NONE {
-        return 0;
-    }
+    if fields.version.is_none() && fields.deadline.is_none() { 0 } else { insert_some(out, at, fields) }
+}
+
+fn insert_some(out: &mut Vec<u8>, at: usize, fields: &AnswerFields) -> u16 {
     let mut bytes = Vec::with_capacity(2 * FIELD_OVERHEAD + VERSION_SIZE + 4);
     let mut count = 0;
     let mut push = |kind: u8, value: &[u8]| {
