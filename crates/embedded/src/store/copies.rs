@@ -46,7 +46,8 @@ pub(super) struct Copy {
     pub(super) version: u32,
     /// Writes were missed while the node was down and its place was held.
     pub(super) behind: bool,
-    /// Writes on their way, in their order; in a box, as mostly there are none.
+    /// Writes on their way, in their order.
+    #[expect(clippy::box_collection, reason = "mostly there are none, and requests look at all of a partition")]
     waiting: Option<Box<VecDeque<Image>>>,
 }
 

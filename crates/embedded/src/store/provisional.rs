@@ -7,7 +7,8 @@ use super::{Partition, Record, Sets};
 use crate::request::TxnId;
 use std::collections::HashMap;
 
-/// The provisional versions of a partition; in a box, as most partitions have none.
+/// The provisional versions of a partition.
+#[expect(clippy::box_collection, reason = "mostly there are none, and requests look at all of a partition")]
 #[derive(Debug, Clone, Default)]
 pub(super) struct Provisional(Option<Box<HashMap<[u8; 20], Held>>>);
 
