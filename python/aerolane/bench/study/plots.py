@@ -2,6 +2,7 @@
 
 import io
 import math
+import string
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,10 @@ STYLE: dict[Any, Any] = {
 WIDTH = 9.6
 # A ratio this far from 1, or farther, has the deepest colour.
 DEEPEST = 4.0
-
-
 # Rows of a plot: more would not fit on a printed page.
 MOST_ROWS = 36
+# Characters of a column's head in the overview.
+LONGEST_HEAD = 24
 
 
 def heat_map(results: Results, section: str) -> list[str]:
@@ -75,8 +76,11 @@ def overview(results: Results) -> str:
     # Ours first, from fast to slow; then the servers that somebody named.
     there = list(dict.fromkeys(condition for row in rows.values() for condition in row))
     conditions = [name for name in CONDITIONS if name in there] + [name for name in there if name not in CONDITIONS]
-    heads = [textwrap.fill(condition, 24) for condition in conditions]
-    longest = max(len(line) for head in heads for line in head.split("\n"))
+    # Of a column there is only so much room: what is longer stands below.
+    letters = iter(string.ascii_uppercase)
+    heads = [name if len(name) <= LONGEST_HEAD else f"server {next(letters)}" for name in conditions]
+    key = [textwrap.fill(f"{head}: {name}", 150) for head, name in zip(heads, conditions, strict=True) if head != name]
+    longest = max(map(len, heads))
     figure, panels = _figure(0.24 * len(rows) + 0.07 * longest + 0.5, len(OVERVIEW))
     for axes, name in zip(panels, OVERVIEW, strict=True):
         squares = [[(row.get(condition, {}).get(name), name) for condition in conditions] for row in rows.values()]
@@ -86,7 +90,7 @@ def overview(results: Results) -> str:
         axes.set_yticks([])
     labels = [f"{title}: {ours} / {theirs}" for title, ours, theirs in rows]
     panels[0].set_yticks(range(len(rows)), labels, fontsize=8)
-    return _svg(figure, results, LEGEND + " Empty: not measured.")
+    return _svg(figure, results, "\n".join([LEGEND + " Empty: not measured.", *key]))
 
 
 Squares = list[list[tuple[dict[str, Any] | None, str]]]
