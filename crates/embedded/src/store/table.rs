@@ -235,16 +235,16 @@ mod tests {
                 let (digest, generation) = (digest(*key), number as u16 + 1);
                 let hash = Hash::of(&digest);
                 match step {
-                    0..=2 => match table.find_mut(hash, &digest) {
-                        Some(found) => {
+                    0..=2 => {
+                        let is_new = map.insert(digest, generation).is_none();
+                        if let Some(found) = table.find_mut(hash, &digest) {
+                            prop_assert!(!is_new);
                             *found = record(&digest, generation);
-                            prop_assert!(map.insert(digest, generation).is_some());
-                        }
-                        None => {
+                        } else {
+                            prop_assert!(is_new);
                             table.insert(hash, record(&digest, generation));
-                            prop_assert!(map.insert(digest, generation).is_none());
                         }
-                    },
+                    }
                     3 | 4 => {
                         let removed = table.remove(hash, &digest).map(|record| record.generation());
                         prop_assert_eq!(removed, map.remove(&digest));
