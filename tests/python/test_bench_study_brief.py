@@ -1,4 +1,4 @@
-"""The short table of several studies: whose rows it has, and what a row says."""
+"""The short table of a study: whose rows it has, and what a row says."""
 
 from dataclasses import replace
 
@@ -30,11 +30,10 @@ def study(path, *measured, command="made by a test", **wanted):
     return results.results([one for one, _, _ in measured], journal)
 
 
-def table(marker, **studies):
+def table(marker, study):
     """The rows of a table, and the lines below it."""
-    name = marker.partition(" ")[0].partition("+")[0]
-    asked = f"<!-- study {marker}: begin -->\n<!-- study {marker}: end -->\n"
-    lines = documents.insert(asked, name, studies.__getitem__).splitlines()[1:-1]
+    asked = f"<!-- study a {marker}: begin -->\n<!-- study a {marker}: end -->\n"
+    lines = documents.insert(asked, "a", study).splitlines()[1:-1]
     return [line.strip("| ").split(" | ") for line in lines[2:] if line.startswith("|")], lines[lines.index("") + 1 :]
 
 
@@ -44,7 +43,7 @@ SAME, FIVE = [5.0] * 5, [110.0, 120, 130, 140, 150]
 def test_a_row_goes_from_the_worst_case_to_the_best(tmp_path):
     slower = group(title="1 thread"), [99.97, 99.95, 99.9, 99.98, 99.96], [4.0, 6, 5.5, 5, 5]
     ((server, other, shown, rates, times, p50, p99),), _ = table(
-        "a brief", a=study(tmp_path / "a", (group(), FIVE, [1.0] * 5), slower)
+        "brief", study(tmp_path / "a", (group(), FIVE, [1.0] * 5), slower)
     )
     assert server.startswith("embedded cluster") and other == "aerospike-native"
     # A difference that is shown does not read as 1, and one that is not has a mark.
@@ -56,8 +55,8 @@ def test_slow_clusters_are_one_row_and_another_server_has_its_own(tmp_path):
     slow, slower = (group("conditions", name) for name in ("50 µs in service", "1,000 µs in service"))
     disk = group("conditions", "Aerospike 8, a disk")
     found, _ = table(
-        "a brief conditions",
-        a=study(tmp_path / "a", (slow, FIVE, SAME), (slower, [90.0] * 5, SAME), (disk, FIVE, SAME)),
+        "brief conditions",
+        study(tmp_path / "a", (slow, FIVE, SAME), (slower, [90.0] * 5, SAME), (disk, FIVE, SAME)),
     )
     assert [(row[0], row[3]) for row in found] == [
         ("Slower servers and networks", "0.90 to 1.30"),
@@ -65,21 +64,15 @@ def test_slow_clusters_are_one_row_and_another_server_has_its_own(tmp_path):
     ]
 
 
-def test_what_was_measured_twice_is_taken_from_the_first_study(tmp_path):
-    memory = {"hosts": "h:1", "label": "memory"}
-    again = study(tmp_path / "again", (group(), [105.0] * 5, SAME), command="the second", **memory)
+def test_sections_and_clients_may_be_chosen(tmp_path):
     batches = group("batch", modes=(OURS, C_CLIENT))
-    first = (group(), [500.0] * 5, SAME), (batches, [200.0] * 5, SAME)
-    studies = {"again": again, "first": study(tmp_path / "first", *first, command="the first", **memory)}
-    found, below = table("again+first brief", **studies)
-    assert [row[:4] for row in found] == [
-        ["memory", "aerospike-native", "0 / 1 / 1", "1.05"],
+    measured = (group(), [105.0] * 5, SAME), (batches, [200.0] * 5, SAME)
+    found = study(tmp_path / "a", *measured, command="a command", hosts="h:1", label="one node; memory")
+    rows, below = table("brief", found)
+    assert [row[:4] for row in rows] == [
+        ["one node; memory", "aerospike-native", "0 / 1 / 1", "1.05"],
         ["aerospike (C client)", "0 / 1 / 1", "2.00", "1.00?"],
     ]
-    # The command of each study, and the one machine.
-    assert [line.partition("`")[2] for line in below] == ["the second`", "the first`", ""]
-    assert "a test" in below[2]
-    # Sections and clients may be chosen.
-    assert [row[1] for row in table("again+first brief single", **studies)[0]] == ["aerospike-native"]
-    found, below = table("again+first brief aerospike", **studies)
-    assert [row[1] for row in found] == ["aerospike (C client)"] and "the second" not in "".join(below)
+    assert below[0].endswith("`a command`") and below[1].startswith("* a test, ") and len(below) == 2
+    assert [row[1] for row in table("brief single", found)[0]] == ["aerospike-native"]
+    assert [row[1] for row in table("brief aerospike", found)[0]] == ["aerospike (C client)"]

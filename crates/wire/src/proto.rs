@@ -72,6 +72,7 @@ impl ProtoHeader {
 
     /// The 8 bytes of the header.
     #[must_use]
+    #[inline]
     pub fn encode(self) -> [u8; PROTO_HEADER_SIZE] {
         let mut bytes = (self.body_size as u64).to_be_bytes();
         bytes[0] = self.version;
@@ -81,6 +82,7 @@ impl ProtoHeader {
 }
 
 /// Appends a header with a size to be filled in by [`end_frame`]; returns where the frame starts.
+#[inline]
 pub fn begin_frame(out: &mut Vec<u8>, frame_type: FrameType) -> usize {
     let start = out.len();
     out.extend_from_slice(&ProtoHeader { version: PROTO_VERSION, frame_type, body_size: 0 }.encode());
@@ -88,13 +90,17 @@ pub fn begin_frame(out: &mut Vec<u8>, frame_type: FrameType) -> usize {
 }
 
 /// Fills in the size of the frame that starts at `start` and reaches to the end of `out`.
+#[inline]
 pub fn end_frame(out: &mut [u8], start: usize) -> WireResult<()> {
     let size = out.len().saturating_sub(start + PROTO_HEADER_SIZE);
     if size > MAX_BODY_SIZE {
         let kind = WireErrorKind::TooLarge { what: "frame size", value: size as u64, limit: MAX_BODY_SIZE as u64 };
         return Err(WireError::new(kind, size));
     }
-    out[start + 2..start + PROTO_HEADER_SIZE].copy_from_slice(&(size as u64).to_be_bytes()[2..]);
+    let [_, _, size @ ..] = (size as u64).to_be_bytes();
+    if let Some(place) = out[start + 2..start + PROTO_HEADER_SIZE].first_chunk_mut() {
+        *place = size;
+    }
     Ok(())
 }
 

@@ -31,8 +31,8 @@ use crate::request::{Answered, RecordFields, RecordOutcome, RecordRequest, Reque
 use crate::store::{MONITOR_SET, Namespace, Purpose, Site, Slot};
 use crate::transaction;
 use aerolane_wire::digest::partition_id;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, info1, info2, info3};
-use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, PROTO_VERSION};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2, info3};
+use aerolane_wire::proto::{self, FrameType};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -181,7 +181,7 @@ pub(crate) fn answer(
         return offload(request, move |body, sender, now| {
             let Some(namespace) = node.cluster.namespace(name.as_bytes()) else { return };
             let Ok(message) = Message::decode(body) else { return };
-            let fields = RecordFields::of(body);
+            let fields = RecordFields::of(&message);
             let transactions = namespace.strong_consistency;
             let Ok(record) = RecordRequest::from_message(&message, &fields, transactions) else { return };
             let mut out = Vec::new();
@@ -196,26 +196,6 @@ pub(crate) fn answer(
     }
 }
 
-/// Size of what an answer begins with.
-const HEADERS: usize = PROTO_HEADER_SIZE + MESSAGE_HEADER_SIZE;
-
-/// The headers of an answer's frame, whose body has this size, and of its message: both in one piece, as each answer has
-/// them.
-#[inline]
-fn headers(size: usize, outcome: &RecordOutcome, n_fields: u16) -> [u8; HEADERS] {
-    let [_, _, s0, s1, s2, s3, s4, s5] = (size as u64).to_be_bytes();
-    let [g0, g1, g2, g3] = outcome.generation.to_be_bytes();
-    let [v0, v1, v2, v3] = outcome.void_time.to_be_bytes();
-    let ([f0, f1], [o0, o1]) = (n_fields.to_be_bytes(), outcome.n_ops.to_be_bytes());
-    let (frame_type, header_size) = (FrameType::Message as u8, MESSAGE_HEADER_SIZE as u8);
-    #[rustfmt::skip]
-    let headers = [
-        PROTO_VERSION, frame_type, s0, s1, s2, s3, s4, s5,
-        header_size, 0, 0, 0, 0, outcome.code, g0, g1, g2, g3, v0, v1, v2, v3, 0, 0, 0, 0, f0, f1, o0, o1,
-    ];
-    headers
-}
-
 /// Carries a request out and appends its answer; says when that may leave, if not at once.
 #[inline]
 fn carry_out(
@@ -226,17 +206,26 @@ fn carry_out(
     now: Now,
     out: &mut Vec<u8>,
 ) -> Option<Instant> {
-    let frame = out.len();
-    out.extend_from_slice(&[0; HEADERS]);
+    let frame = proto::begin_frame(out, FrameType::Message);
+    let start = out.len();
+    out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
     let outcome = execute(node, namespace, record, now, out);
-    let n_fields = transaction::insert_fields(out, frame + HEADERS, &outcome.fields);
-    let size = out.len() - frame - PROTO_HEADER_SIZE;
-    if size > MAX_BODY_SIZE {
+    let n_fields = transaction::insert_fields(out, start + MESSAGE_HEADER_SIZE, &outcome.fields);
+    let header = MessageHeader {
+        result_code: outcome.code,
+        generation: outcome.generation,
+        record_ttl: outcome.void_time,
+        n_fields,
+        n_ops: outcome.n_ops,
+        ..MessageHeader::default()
+    };
+    if let Some(place) = out[start..].first_chunk_mut() {
+        *place = header.encode();
+    }
+    if proto::end_frame(out, frame).is_err() {
         // Many reads of one large bin can ask for more than a frame holds.
         out.truncate(frame);
         error_answer(out, code::RECORD_TOO_BIG);
-    } else if let Some(place) = out[frame..].first_chunk_mut() {
-        *place = headers(size, &outcome, n_fields);
     }
     let (time, too_long) = outcome.wait(record.info2, record.info3, patience)?;
     if too_long {
@@ -255,26 +244,4 @@ fn refused(request: &Request<'_>, namespace: &Namespace, record: &RecordRequest<
     let node = request.node;
     // Only requests for partitions of other nodes count for the rule.
     !node.owns(namespace, partition_id(record.digest), write) && node.faults.rejects_unowned(kind)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use aerolane_wire::message::{MessageHeader, MessageWriter, field};
-
-    #[test]
-    fn an_answer_has_the_headers_that_others_write() {
-        let outcome = RecordOutcome { generation: 0x0102_0304, void_time: 0x0506_0708, ..RecordOutcome::error(9) };
-        let header = MessageHeader {
-            result_code: outcome.code,
-            generation: outcome.generation,
-            record_ttl: outcome.void_time,
-            ..MessageHeader::default()
-        };
-        let mut frame = Vec::new();
-        let mut message = MessageWriter::frame(&mut frame, &header);
-        (0..300).for_each(|_| message.field(field::SET, b"set"));
-        message.finish().unwrap();
-        assert_eq!(headers(frame.len() - PROTO_HEADER_SIZE, &outcome, 300), frame[..HEADERS]);
-    }
 }

@@ -79,7 +79,7 @@ mod tests {
         }
         message.finish().unwrap();
         let message = Message::decode(&body).unwrap();
-        let request = RecordRequest::from_message(&message, &RecordFields::of(&body), false).unwrap();
+        let request = RecordRequest::from_message(&message, &RecordFields::of(&message), false).unwrap();
         let now = Now { ms: 1_000_000, ..Now::read() };
         let outcome = super::super::execute(Slot(0), namespace, &request, now, &mut Vec::new());
         let site = namespace.site(Slot(0), &DIGEST, Purpose::Read, false, now.instant).unwrap();

@@ -6,9 +6,7 @@ mod slices;
 mod transaction;
 
 pub(crate) use offload::{ConnectionWaker, offload};
-pub(crate) use record::{
-    AnswerFields, Outcome, RecordFields, RecordOutcome, RecordRequest, UdfCall, field_error, message_fields,
-};
+pub(crate) use record::{AnswerFields, Outcome, RecordFields, RecordOutcome, RecordRequest, UdfCall, field_error};
 pub(crate) use slices::{Slice, Sliced, stream, stream_elsewhere};
 pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
 

@@ -2,7 +2,7 @@
 
 use super::TxnPart;
 use crate::code;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, Ops, field, info2, info3, info4};
+use aerolane_wire::message::{Field, Message, Ops, field, info2, info3, info4};
 use std::time::Duration;
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
@@ -77,25 +77,12 @@ pub(crate) struct RecordFields<'a> {
     others: bool,
 }
 
-/// The fields of a message, types and values, from its bytes. It ends at one that is malformed.
-#[inline]
-pub(crate) fn message_fields(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
-    let (header, mut rest) = body.split_first_chunk().unwrap_or((&[0; MESSAGE_HEADER_SIZE], &[]));
-    (0..u16::from_be_bytes([header[18], header[19]])).map_while(move |_| {
-        let ([s0, s1, s2, s3, kind], behind) = rest.split_first_chunk()?;
-        let size = u32::from_be_bytes([*s0, *s1, *s2, *s3]) as usize;
-        let (value, next) = behind.split_at_checked(size.checked_sub(1)?)?;
-        rest = next;
-        Some((*kind, value))
-    })
-}
-
 impl<'a> RecordFields<'a> {
-    /// Of a message with this body.
+    /// Those of a message.
     #[inline]
-    pub(crate) fn of(body: &'a [u8]) -> Self {
+    pub(crate) fn of(message: &Message<'a>) -> Self {
         let mut fields = Self::default();
-        for (kind, value) in message_fields(body) {
+        for Field { kind, value } in message.fields() {
             let slot = match kind {
                 field::NAMESPACE => &mut fields.namespace,
                 field::SET => &mut fields.set,

@@ -2,9 +2,8 @@
 //! before them are answered.
 
 use crate::cluster::Node;
-use crate::request::message_fields;
 use crate::store::Expected;
-use aerolane_wire::message::{field, info1, info2};
+use aerolane_wire::message::{Field, MessageReader, field, info1, info2};
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
 use smallvec::SmallVec;
 
@@ -36,15 +35,19 @@ pub(super) fn fetch_records(node: &Node, bytes: &[u8]) -> usize {
 
 /// The record that a single-record message asks for. What is malformed is left to those who answer it.
 fn record<'n>(node: &'n Node, body: &[u8]) -> Option<Expected<'n>> {
-    if body.get(1)? & info1::BATCH != 0 {
+    let mut reader = MessageReader::new(body).ok()?;
+    let header = reader.header();
+    if header.info1 & info1::BATCH != 0 {
         return None;
     }
-    let writes = body.get(2)? & info2::WRITE != 0;
     let mut namespace = None;
-    for (kind, value) in message_fields(body) {
+    while let Some(Field { kind, value }) = reader.next_field().ok()? {
         match kind {
             field::NAMESPACE => namespace = node.cluster.namespace(value),
-            field::DIGEST => return Some(Expected::new(namespace?, node.slot, value.try_into().ok()?, writes)),
+            field::DIGEST => {
+                let digest = value.try_into().ok()?;
+                return Some(Expected::new(namespace?, node.slot, digest, header.info2 & info2::WRITE != 0));
+            }
             _ => {}
         }
     }

@@ -84,7 +84,7 @@ fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     if message.header.info1 & info1::BATCH != 0 {
         return batch::handle(request, &message, out);
     }
-    let fields = RecordFields::of(request.body);
+    let fields = RecordFields::of(&message);
     let name = fields.namespace.unwrap_or_default();
     // Names are C strings in the server: a NUL ends them.
     let ended = || name.split(|byte| *byte == 0).next().unwrap_or_default();

@@ -64,11 +64,13 @@ fn timeless(answer: &[u8]) -> Vec<Timeless> {
     messages(answer).iter().map(apart).collect()
 }
 
-/// What stands behind the directory of scripts in an answer, if it is there: errors of scripts name it.
+/// What stands behind the directory of scripts in an answer, if it names one: errors of scripts do, and each server has its
+/// own.
 pub(crate) fn behind_directory(answer: &[u8]) -> Option<&[u8]> {
-    const DIRECTORY: &[u8] = b"/usr/udf/lua/";
-    let at = answer.windows(DIRECTORY.len()).position(|part| part == DIRECTORY)?;
-    Some(&answer[at + DIRECTORY.len()..])
+    const SCRIPT: &[u8] = b".lua:";
+    let script = answer.windows(SCRIPT.len()).position(|part| part == SCRIPT)?;
+    let directory = answer[..script].iter().rposition(|byte| *byte == b'/')?;
+    Some(&answer[directory + 1..])
 }
 
 /// The error of a script, without the name of a function that was called through a variable: Lua 5.4 knows it, and the server's

@@ -1,4 +1,4 @@
-"""The shortest table of one study or several: a row for each server and other client, from worst case to best."""
+"""The shortest table of a study: a row for each server and other client, from worst case to best."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,20 +18,13 @@ def package(label: str) -> str:
 PACKAGES = tuple(dict.fromkeys(package(LABELS[rival]) for rivals in RIVALS.values() for rival in rivals))
 
 
-def brief(studies: Sequence[Results], sections: Sequence[str], packages: Sequence[str]) -> Iterator[str]:
-    """The table, then the commands and machines of the studies that it shows.
-
-    Where several studies have measured a section on the same server, the first of them counts.
-    """
+def brief(study: Results, sections: Sequence[str], packages: Sequence[str]) -> Iterator[str]:
+    """The table, then the command and the machine."""
     found: dict[str, dict[str, list[Finding]]] = {}
-    taken_from: dict[tuple[str, str], Results] = {}
-    for study in studies:
-        for one in findings(study):
-            section, server, other = one.group["section"], _server(study, one.group), _other(one)
-            if not one.comparison["peer"] or section not in sections or package(other) not in packages:
-                continue
-            if taken_from.setdefault((server, section), study) is study:
-                found.setdefault(server, {}).setdefault(other, []).append(one)
+    for one in findings(study):
+        other = _other(one)
+        if one.comparison["peer"] and one.group["section"] in sections and package(other) in packages:
+            found.setdefault(_server(study, one.group), {}).setdefault(other, []).append(one)
     yield from head("server", "compared with", "worse / no difference / better", *(NAMES[name] for name in USUAL))
     for server, others in found.items():
         for first, (other, rows) in enumerate(others.items()):
@@ -40,14 +33,14 @@ def brief(studies: Sequence[Results], sections: Sequence[str], packages: Sequenc
             ranges = (_range([one for one in rows if one.figure == name], name) for name in USUAL)
             yield row(("" if first else server, other, shown, *ranges))
     yield ""
-    yield from _sources([study for study in studies if any(study is one for one in taken_from.values())])
+    yield from _source(study["environment"])
 
 
 def _server(study: Results, group: Results) -> str:
     """What a group was measured on. The embedded clusters that are slow on purpose are one row."""
     condition = str(group["condition"])
     if condition == IN_MEMORY:
-        return str(study["settings"]["server"]).partition(";")[0]
+        return str(study["settings"]["server"])
     return str(study["sections"][group["section"]]) if condition in CONDITIONS else condition
 
 
@@ -68,15 +61,11 @@ def _text(one: Finding) -> str:
     return number({**one.ratio, "low": middle, "high": middle}, middle) + "?" * (one.verdict == "none")
 
 
-def _sources(studies: list[Results]) -> Iterator[str]:
-    """Date and command of each study, then their machines and versions."""
-    machines = []
-    for study in studies:
-        environment = study["environment"]
-        yield f"* {environment['made'][:10]}: `{environment['command']}`"
-        versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
-        machines.append(
-            f"* {environment['processor']}, {environment['cores']} cores, {environment['system']};"
-            f" Python {environment['python']}; {versions}"
-        )
-    yield from dict.fromkeys(machines)
+def _source(environment: Results) -> Iterator[str]:
+    """Date and command, then the machine and the versions."""
+    yield f"* {environment['made'][:10]}: `{environment['command']}`"
+    versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+    yield (
+        f"* {environment['processor']}, {environment['cores']} cores, {environment['system']};"
+        f" Python {environment['python']}; {versions}"
+    )

@@ -6,14 +6,13 @@
 The first word is the name of the study's folder, the second one a form, the rest the sections that are shown (all of
 them, if none is named).
 
-The form `brief` has one table for several studies, and may leave out clients:
+The form `brief` may leave out clients:
 
-    <!-- study memory+slow brief single rust conditions aerospike-native aerospike-core: begin -->
+    <!-- study slow brief single rust conditions aerospike-native aerospike-core: begin -->
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 from aerolane.bench.study.brief import PACKAGES, brief
@@ -33,10 +32,8 @@ _MARKED = re.compile(
 _LINE = re.compile(r"<!-- study [^\n]*-->")
 
 
-def insert(document: str, name: str, load: Callable[[str], Results]) -> str:
+def insert(document: str, name: str, results: Results) -> str:
     """Puts the tables of the study `name` where a document asks for them, in place of what is there.
-
-    `load` returns the results of a study: of this one, and of others that a table shows beside it.
 
     Raises `MarkerError` where it asks for nothing of this study, for a form or section that does not exist, and where
     its markers are not in pairs.
@@ -48,14 +45,11 @@ def insert(document: str, name: str, load: Callable[[str], Results]) -> str:
         what = marked["what"]
         if marked["end"] != what or _LINE.search(marked["tables"]):
             raise MarkerError(f"the tables 'study {what}' do not end with the line <!-- study {what}: end -->")
-        joined, *words = what.split()
-        studies = joined.split("+")
-        if name not in studies:
+        study, *words = what.split()
+        if study != name:
             return marked[0]
         found += 1
-        if len(studies) > 1 and words[:1] != [BRIEF]:
-            raise MarkerError(f"'study {what}': only the form {BRIEF} has one table for several studies")
-        lines = _lines(what, words, [load(study) for study in studies])
+        lines = _lines(what, words, results)
         return "\n".join([f"<!-- study {what}: begin -->", *lines, f"<!-- study {what}: end -->"])
 
     text = _MARKED.sub(fill, document)
@@ -66,7 +60,7 @@ def insert(document: str, name: str, load: Callable[[str], Results]) -> str:
     return text
 
 
-def _lines(what: str, words: list[str], studies: list[Results]) -> Iterable[str]:
+def _lines(what: str, words: list[str], results: Results) -> Iterable[str]:
     """The lines that a marker asks for: a form, then sections (and clients)."""
     form, chosen = "".join(words[:1]), words[1:]
     if form != BRIEF and form not in FORMS:
@@ -77,14 +71,14 @@ def _lines(what: str, words: list[str], studies: list[Results]) -> Iterable[str]
         raise MarkerError(f"'study {what}': unknown {unknown[0]!r}; there are the {kinds} {', '.join(known)}")
     sections = tuple(word for word in chosen if word in SECTIONS) or tuple(SECTIONS)
     if form == BRIEF:
-        return brief(studies, sections, [word for word in chosen if word in PACKAGES] or PACKAGES)
-    return FORMS[form](studies[0], sections)
+        return brief(results, sections, [word for word in chosen if word in PACKAGES] or PACKAGES)
+    return FORMS[form](results, sections)
 
 
 def insert_file(path: Path, folder: Path) -> None:
-    """`insert` for a file and the study in `folder`; other studies are in folders beside it."""
+    """`insert` for a file and the study in `folder`."""
     folder = folder.resolve()
-    text = insert(path.read_text(encoding="utf-8"), folder.name, cache(lambda name: load(folder.parent / name)))
+    text = insert(path.read_text(encoding="utf-8"), folder.name, load(folder))
     path.write_text(text, encoding="utf-8")
 
 
@@ -140,5 +134,5 @@ FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {
     "ratios": _ratios,
     "figures": _figures,
 }
-# The form that several studies can share.
+# The form that may leave out clients.
 BRIEF = "brief"

@@ -41,10 +41,14 @@ class Settings:
 
     @property
     def server(self) -> str:
-        """For people."""
-        own = (self.label,) if self.hosts else (self._embedded,)
+        """What most groups are measured on, for people."""
+        return self.label if self.hosts else self._embedded
+
+    @property
+    def all_servers(self) -> str:
+        """What all groups are measured on, for people."""
         slow = (f"slow conditions: {self._embedded}",) if self.hosts and "conditions" in self.sections else ()
-        return "; ".join((*own, *(label for label, _ in self.servers), *slow))
+        return "; ".join((self.server, *(label for label, _ in self.servers), *slow))
 
     @property
     def _embedded(self) -> str:

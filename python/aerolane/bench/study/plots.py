@@ -2,8 +2,8 @@
 
 import io
 import math
-import string
 import textwrap
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from aerolane.bench.study.cells import CONDITIONS, IN_MEMORY
@@ -77,8 +77,8 @@ def overview(results: Results) -> str:
     there = list(dict.fromkeys(condition for row in rows.values() for condition in row))
     conditions = [name for name in CONDITIONS if name in there] + [name for name in there if name not in CONDITIONS]
     # Of a column there is only so much room: what is longer stands below.
-    letters = iter(string.ascii_uppercase)
-    heads = [name if len(name) <= LONGEST_HEAD else f"server {next(letters)}" for name in conditions]
+    numbers = count(1)
+    heads = [name if len(name) <= LONGEST_HEAD else f"server {next(numbers)}" for name in conditions]
     key = [textwrap.fill(f"{head}: {name}", 150) for head, name in zip(heads, conditions, strict=True) if head != name]
     longest = max(map(len, heads))
     figure, panels = _figure(0.24 * len(rows) + 0.07 * longest + 0.5, len(OVERVIEW))
@@ -224,8 +224,8 @@ def _figure(height: float, columns: int = 1) -> "tuple[Figure, Any]":
 def _svg(figure: "Figure", results: Results, note: str) -> str:
     import matplotlib as mpl
 
-    environment, settings = results["environment"], results["settings"]
-    place = f"{environment['processor']}, {environment['cores']} cores, {environment['system']}; {settings['server']}"
+    environment, servers = results["environment"], results["settings"]["all_servers"]
+    place = f"{environment['processor']}, {environment['cores']} cores, {environment['system']}; {servers}"
     figure.supxlabel(f"{note}\n{textwrap.fill(place, 150)}", fontsize=7.5, color=NEUTRAL, x=0.01, ha="left")
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):

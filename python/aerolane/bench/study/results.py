@@ -27,10 +27,11 @@ def results(plan: Iterable[Group], journal: Journal) -> Results:
         rounds.setdefault(line.cell, []).append(line)
     for lines in rounds.values():
         lines.sort(key=lambda line: line.round)
+    settings = journal.settings
     return {
         "schema": SCHEMA,
         "environment": asdict(journal.environment),
-        "settings": asdict(journal.settings) | {"server": journal.settings.server},
+        "settings": asdict(settings) | {"server": settings.server, "all_servers": settings.all_servers},
         "sections": SECTIONS,
         "groups": [_group(group, rounds) for group in plan],
     }
