@@ -176,7 +176,7 @@ impl Pair {
         writeln!(text, "   at first: want {}\n             got  {}", shown(want), shown(got)).unwrap();
         let fewest = shrink(steps, |fewer| self.differ(scenario, fewer, pid));
         if fewest.is_none() {
-            text.push_str("   (not a second time; all steps:)\n");
+            text.push_str("   (not a second time; the last step:)\n");
         }
         let _ = self.forget(scenario);
         let steps = fewest.unwrap_or_else(|| steps[steps.len() - 1..].to_vec());
@@ -256,9 +256,9 @@ fn run_scenario(
             if same(step.request.ends, &want, &got) {
                 continue;
             }
-            if step.role == Role::Replica && step.request.note == "get" && pair.agree_soon(&step, pid) {
-                let before = steps.iter().rev().map(|step| &step.request.note).find(|note| *note != "get");
-                let before = before.map_or("nothing", String::as_str);
+            if step.role == Role::Replica && step.request.only_reads() && pair.agree_soon(&step, pid) {
+                let before = steps.iter().rev().map(|step| &step.request).find(|request| !request.only_reads());
+                let before = before.map_or("nothing", |request| &request.note);
                 found.late.push(format!("scenario {number} step {}: {before}\n", steps.len()));
             } else if same(step.request.ends, &without_index(&want), &without_index(&got)) {
                 let text = pair.explain(&scenario, &steps, (&want, &got), pid, number, found.indexes.len() < explained);

@@ -29,6 +29,12 @@ impl Request {
     pub(crate) fn new(bytes: Vec<u8>, ends: Ends, note: impl Into<String>) -> Self {
         Self { bytes, ends, note: note.into(), digests: Vec::new(), wait_ms: 0, malformed: false, info: false }
     }
+
+    /// Whether it reads one record and changes nothing.
+    pub(crate) fn only_reads(&self) -> bool {
+        let header = self.bytes.get(PROTO_HEADER_SIZE..).and_then(|body| MessageHeader::decode(body).ok());
+        !self.info && header.is_some_and(|header| header.info1 & info1::BATCH == 0 && header.info2 == 0)
+    }
 }
 
 /// Records of a scenario.
