@@ -106,7 +106,8 @@ def test_a_filter_can_be_used_again(client, filled):
     low = [numbers(records) for records in both]
     assert low[0] == low[1] == numbers(client.query_blocking(statement, partitions)) and low[0]
     page = native.QueryPolicy(max_records=10)
-    assert len({tuple(numbers(client.query_blocking(statement, partitions, policy=page))) for _ in range(3)}) == 1
+    # Which records a page has depends on which node answers first.
+    assert {len(numbers(client.query_blocking(statement, partitions, policy=page))) for _ in range(3)} == {10}
     assert not partitions.done()
     done = both[0].partition_filter_sync()
     assert done.done() and list(client.query_blocking(statement, done)) == []
