@@ -377,6 +377,7 @@ def test_tables_show_no_difference_that_the_rounds_do_not(tmp_path):
     [
         ("no markers", "needs a line"),
         (asks("fast ratios"), "needs a line"),
+        (asks(""), "needs a line"),
         (asks("slow nonsense"), "the forms"),
         (asks("slow"), "the forms"),
         (asks("slow ratios nonsense"), "the sections"),

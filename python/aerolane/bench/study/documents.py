@@ -45,7 +45,7 @@ def insert(document: str, name: str, results: Results) -> str:
         what = marked["what"]
         if marked["end"] != what or _LINE.search(marked["tables"]):
             raise MarkerError(f"the tables 'study {what}' do not end with the line <!-- study {what}: end -->")
-        study, *words = what.split()
+        study, *words = what.split() or [""]
         if study != name:
             return marked[0]
         found += 1
