@@ -238,18 +238,19 @@ impl MessageHeader {
     #[must_use]
     #[inline]
     pub fn encode(&self) -> [u8; MESSAGE_HEADER_SIZE] {
-        // In one piece: a copy for each word can become a call each.
-        let [g0, g1, g2, g3] = self.generation.to_be_bytes();
-        let [r0, r1, r2, r3] = self.record_ttl.to_be_bytes();
-        let [t0, t1, t2, t3] = self.transaction_ttl.to_be_bytes();
-        let ([f0, f1], [o0, o1]) = (self.n_fields.to_be_bytes(), self.n_ops.to_be_bytes());
-        let (size, code) = (MESSAGE_HEADER_SIZE as u8, self.result_code);
-        #[rustfmt::skip]
-        let header = [
-            size, self.info1, self.info2, self.info3, self.info4, code,
-            g0, g1, g2, g3, r0, r1, r2, r3, t0, t1, t2, t3, f0, f1, o0, o1,
-        ];
-        header
+        let mut b = [0; MESSAGE_HEADER_SIZE];
+        b[0] = MESSAGE_HEADER_SIZE as u8;
+        b[1] = self.info1;
+        b[2] = self.info2;
+        b[3] = self.info3;
+        b[4] = self.info4;
+        b[5] = self.result_code;
+        b[6..10].copy_from_slice(&self.generation.to_be_bytes());
+        b[10..14].copy_from_slice(&self.record_ttl.to_be_bytes());
+        b[14..18].copy_from_slice(&self.transaction_ttl.to_be_bytes());
+        b[18..20].copy_from_slice(&self.n_fields.to_be_bytes());
+        b[20..22].copy_from_slice(&self.n_ops.to_be_bytes());
+        b
     }
 
     /// Decodes the header at the front of `bytes`. The header-size byte is not looked at, as in the server.

@@ -97,10 +97,7 @@ pub fn end_frame(out: &mut [u8], start: usize) -> WireResult<()> {
         let kind = WireErrorKind::TooLarge { what: "frame size", value: size as u64, limit: MAX_BODY_SIZE as u64 };
         return Err(WireError::new(kind, size));
     }
-    let [_, _, size @ ..] = (size as u64).to_be_bytes();
-    if let Some(place) = out[start + 2..start + PROTO_HEADER_SIZE].first_chunk_mut() {
-        *place = size;
-    }
+    out[start + 2..start + PROTO_HEADER_SIZE].copy_from_slice(&(size as u64).to_be_bytes()[2..]);
     Ok(())
 }
 

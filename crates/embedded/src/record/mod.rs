@@ -219,9 +219,7 @@ fn carry_out(
         n_ops: outcome.n_ops,
         ..MessageHeader::default()
     };
-    if let Some(place) = out[start..].first_chunk_mut() {
-        *place = header.encode();
-    }
+    out[start..start + MESSAGE_HEADER_SIZE].copy_from_slice(&header.encode());
     if proto::end_frame(out, frame).is_err() {
         // Many reads of one large bin can ask for more than a frame holds.
         out.truncate(frame);
