@@ -181,7 +181,7 @@ def test_only_embedded_clusters_are_slow_on_demand(tmp_path, monkeypatch):
     options = ["--sections", "conditions", "--rounds", "1", "-H", "h:1", "--label", "a real one"]
     options += ["--server", "another=o:1"]
     wanted = settings(parser().parse_args(options))
-    assert wanted.all_servers.startswith("a real one; another; slow conditions: embedded cluster")
+    assert wanted.server.startswith("a real one; another; slow conditions: embedded cluster")
     started, measured = [], {}
 
     def start(spec, nodes):
@@ -726,7 +726,7 @@ def test_what_is_missing_for_a_service_is_not_missing_for_its_client(tmp_path, m
 
 def test_other_servers_are_conditions(tmp_path, monkeypatch):
     wanted = settings(parser().parse_args(["--quick", "--sections", "conditions", "--server", "SSD file=h:3200,i"]))
-    assert wanted.servers == (("SSD file", "h:3200,i"),) and wanted.all_servers.endswith("in memory; SSD file")
+    assert wanted.servers == (("SSD file", "h:3200,i"),) and wanted.server.endswith("in memory; SSD file")
     plan = measure.plan(wanted)
     (there,) = [group for group in plan if group.hosts]
     assert (there.condition, there.hosts, there.section) == ("SSD file", "h:3200,i", "conditions")

@@ -106,8 +106,10 @@ def test_a_filter_can_be_used_again(client, filled):
     low = [numbers(records) for records in both]
     assert low[0] == low[1] == numbers(client.query_blocking(statement, partitions)) and low[0]
     page = native.QueryPolicy(max_records=10)
-    # Which records a page has depends on which node answers first.
-    assert {len(numbers(client.query_blocking(statement, partitions, policy=page))) for _ in range(3)} == {10}
+    pages = {tuple(numbers(client.query_blocking(statement, partitions, policy=page))) for _ in range(3)}
+    assert all(len(found) == 10 and set(found) <= set(low[0]) for found in pages)
+    # Which records of several nodes a page has depends on who answers first.
+    assert len(pages) == 1 or len(client.node_names()) > 1
     assert not partitions.done()
     done = both[0].partition_filter_sync()
     assert done.done() and list(client.query_blocking(statement, done)) == []

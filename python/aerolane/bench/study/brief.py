@@ -40,7 +40,7 @@ def _server(study: Results, group: Results) -> str:
     """What a group was measured on. The embedded clusters that are slow on purpose are one row."""
     condition = str(group["condition"])
     if condition == IN_MEMORY:
-        return str(study["settings"]["server"])
+        return str(study["settings"]["main_server"])
     return str(study["sections"][group["section"]]) if condition in CONDITIONS else condition
 
 

@@ -40,15 +40,15 @@ class Settings:
     """What other servers are, and their addresses."""
 
     @property
-    def server(self) -> str:
+    def main_server(self) -> str:
         """What most groups are measured on, for people."""
         return self.label if self.hosts else self._embedded
 
     @property
-    def all_servers(self) -> str:
+    def server(self) -> str:
         """What all groups are measured on, for people."""
         slow = (f"slow conditions: {self._embedded}",) if self.hosts and "conditions" in self.sections else ()
-        return "; ".join((self.server, *(label for label, _ in self.servers), *slow))
+        return "; ".join((self.main_server, *(label for label, _ in self.servers), *slow))
 
     @property
     def _embedded(self) -> str:

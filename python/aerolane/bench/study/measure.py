@@ -19,7 +19,7 @@ Tell = Callable[[str], None]
 # What a round takes beside warm-up and measured time: a process that starts, imports, connects, ends. Seconds.
 STARTING = 0.45
 # And what a service takes beside that, without and with a model.
-SERVICE, MODEL = 2.0, 9.0
+SERVICE, MODEL = 2.0, 7.0
 # A cluster that starts and is loaded.
 LOADING = 3.0
 # Whoever loads: a client of ours, which is there in any case.

@@ -224,8 +224,8 @@ def _figure(height: float, columns: int = 1) -> "tuple[Figure, Any]":
 def _svg(figure: "Figure", results: Results, note: str) -> str:
     import matplotlib as mpl
 
-    environment, servers = results["environment"], results["settings"]["all_servers"]
-    place = f"{environment['processor']}, {environment['cores']} cores, {environment['system']}; {servers}"
+    environment, settings = results["environment"], results["settings"]
+    place = f"{environment['processor']}, {environment['cores']} cores, {environment['system']}; {settings['server']}"
     figure.supxlabel(f"{note}\n{textwrap.fill(place, 150)}", fontsize=7.5, color=NEUTRAL, x=0.01, ha="left")
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):

@@ -31,7 +31,7 @@ def results(plan: Iterable[Group], journal: Journal) -> Results:
     return {
         "schema": SCHEMA,
         "environment": asdict(journal.environment),
-        "settings": asdict(settings) | {"server": settings.server, "all_servers": settings.all_servers},
+        "settings": asdict(settings) | {"server": settings.server, "main_server": settings.main_server},
         "sections": SECTIONS,
         "groups": [_group(group, rounds) for group in plan],
     }

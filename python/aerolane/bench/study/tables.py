@@ -162,7 +162,7 @@ def where(results: Results) -> list[str]:
         f"* {environment['processor']}, {environment['cores']} cores, {environment['memory_gib']} GiB,"
         f" {environment['system']}",
         f"* Python {environment['python']}, GIL {'on' if environment['gil'] else 'off'}; {versions}",
-        f"* server: {settings['all_servers']}",
+        f"* server: {settings['server']}",
         f"* {rounds} of {settings['duration']:g} s after {settings['warmup']:g} s, {settings['keys']:,} records",
     ]
 
