@@ -10,8 +10,8 @@
 //! A service uses [`Client`](crate::Client), [`LocalClient`](crate::LocalClient) or [`SyncClient`](crate::SyncClient).
 
 pub use crate::client::{
-    BUFFERS_KEEP, Cursor, PartitionPlace, RawAttempt, RawBatch, RawCall, RawClient, RawFailure, RawKey, RawOps,
-    RawOutcome, RawOutcomes, RawQuery, RawRecords, RawShape, RecordId, set_txn_timeout, txn_namespace, txn_timeout,
-    with_buffers,
+    BUFFERS_KEEP, BlockOps, BlockShape, Cursor, PartitionPlace, RawAttempt, RawBatch, RawCall, RawClient, RawFailure,
+    RawKey, RawOps, RawOutcome, RawOutcomes, RawQuery, RawRecords, RawShape, RecordId, set_txn_timeout, txn_namespace,
+    txn_timeout, with_buffers,
 };
 pub use crate::{clock, cluster, command, connect, driver, lane, topology};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane_wire::WireResult;
-use aerolane_wire::message::{Message, MessageReader, field, info3, pass_message};
+use aerolane_wire::message::{Message, MessageHeader, MessageReader, field, info3, pass_message};
 use aerospike_core::{Key, Record, ResultCode};
 
 use crate::command::compress::is_refusal;
@@ -183,6 +183,12 @@ impl RowAnswer<'_, '_> {
             .map_err(|e| bad(format!("a row of a batch answer is no message: {e}"), self.node))?;
         self.size = Some(size);
         Ok(Ok(&self.bytes[..size]))
+    }
+
+    /// The row's header.
+    #[inline]
+    pub(crate) fn header(&self) -> MessageHeader {
+        self.reader.header()
     }
 
     /// The node that answers, as `NAME: host:port`.

@@ -4,20 +4,25 @@
 //! that go to one node at the same time. When its request fails, its unanswered rows are routed anew, by the rules of
 //! [`Attempts`](super::attempts::Attempts); the other groups go on.
 
+mod block;
 mod call;
 mod delegate;
 mod on_lane;
 mod on_pools;
 mod parts;
 mod raw_rows;
+mod raw_shape;
 mod request;
 mod rows;
 mod written;
 
+pub(crate) use block::{Block, BlockOutcome, SentBlock};
+pub use block::{BlockOps, BlockShape};
 pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;
 pub(super) use on_pools::run as on_pools;
-pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
+pub use raw_rows::{RawBatch, RawOutcome, RawOutcomes};
+pub use raw_shape::{RawKey, RawOps, RawShape};
 pub(super) use rows::{Rows, Target, left_to_rows};
 pub(crate) use written::WrittenRows;
 

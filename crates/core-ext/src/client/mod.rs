@@ -27,9 +27,9 @@ mod watch;
 
 pub use asynchronous::Client;
 pub(crate) use asynchronous::Shared;
-pub(crate) use batch::WrittenRows;
+pub(crate) use batch::{Block, BlockOutcome, SentBlock, WrittenRows};
 #[doc(hidden)] // in `raw`
-pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
+pub use batch::{BlockOps, BlockShape, RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
 #[doc(hidden)] // in `raw`
 pub use buffers::{BUFFERS_KEEP, with_buffers};
 pub(crate) use execute::wait;

@@ -7,21 +7,29 @@
 //! Order: of all records of one key only the oldest is ever queued or in flight. The next one follows when that has its
 //! outcome, so neither batches nor retries can change places.
 
+mod blocks;
+mod slots;
+mod youngest;
+
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::time::{Duration, Instant};
 
 use aerolane_wire::digest::Digest;
 
 use super::arrivals::Arrivals;
 use super::counts::{Counts, NodeCounts};
-use super::delivery::{AttemptEnd, Delivery, Tries, Written};
+use super::delivery::{AttemptEnd, Delivery, Written};
 use super::options::WriterOptions;
 use super::rate::{Limiter, Pace};
 use super::retry::{Jitter, RetryBudget, RetryClass, backoff, pause_after_move};
 use super::width::Width;
 use crate::error::{Error, Result};
+use blocks::Outstanding;
+pub(super) use blocks::{Block, BlockEnds, BlockRef, DoneBlock};
+pub(super) use slots::SlotRef;
+use slots::{NONE, Slot, Slots, Stage};
+use youngest::{Holder, Youngest};
 
 /// Whom a record belongs to, as far as the core has to know.
 pub(super) trait Tag: Clone {
@@ -48,13 +56,6 @@ pub(super) trait Router {
     fn node(&self, namespace: &str, digest: &Digest) -> Option<u16>;
 }
 
-/// Names a record among those that are outstanding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SlotRef {
-    slot: u32,
-    sequence: u64,
-}
-
 /// A record on its way.
 #[derive(Debug)]
 pub(super) struct Sent<T, P> {
@@ -73,52 +74,15 @@ pub(super) struct Done<T, P> {
     _payload: Option<P>,
 }
 
-const NONE: u32 = u32::MAX;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Free,
-    /// Behind an older record of the same key.
-    Behind,
-    Queued,
-    /// Until its pause is over.
-    Pausing,
-    /// Until the budget pays for the retry.
-    AwaitingBudget,
-    /// Until somebody owns its partition.
-    Unowned,
-    InFlight,
-}
-
-#[derive(Debug)]
-struct Slot<T, P> {
-    stage: Stage,
-    sequence: u64,
-    tag: Option<T>,
-    /// Not while it is in flight.
-    payload: Option<P>,
-    node: u16,
-    bytes: usize,
-    /// The records before and after it of the same key.
-    leader: u32,
-    follower: u32,
-    older: u32,
-    newer: u32,
-    handed_over: Instant,
-    since: Instant,
-    retries: u32,
-    moves: u32,
-    in_doubt: bool,
-    tries: Tries,
-    last_error: Option<Error>,
-}
-
 #[derive(Debug)]
 struct NodeQueue {
     /// Some of them may be gone.
     queue: VecDeque<SlotRef>,
     records: usize,
     bytes: usize,
+    /// The blocks in its queue, and how many rows they have.
+    blocks: VecDeque<u64>,
+    block_rows: usize,
     /// Senders, and how many of them have not taken their rows.
     in_flight: usize,
     starting: usize,
@@ -130,35 +94,14 @@ struct NodeQueue {
     counts: NodeCounts,
 }
 
-/// A digest is a hash.
-#[derive(Default)]
-struct DigestHasher(u64);
-
-impl Hasher for DigestHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let mut first = [0; 8];
-        let len = bytes.len().min(8);
-        first[..len].copy_from_slice(&bytes[..len]);
-        self.0 ^= u64::from_le_bytes(first);
-    }
-
-    fn write_usize(&mut self, _len: usize) {}
-}
-
 /// The records of a writer that have no outcome yet.
 #[derive(Debug)]
-pub(super) struct Core<T, P> {
+pub(super) struct Core<T, P, B> {
     options: WriterOptions,
-    slots: Vec<Slot<T, P>>,
-    free: Vec<u32>,
-    /// The youngest record of each key.
-    youngest: HashMap<Digest, u32, BuildHasherDefault<DigestHasher>>,
-    oldest_of_all: u32,
-    youngest_of_all: u32,
+    slots: Slots<T, P>,
+    youngest: Youngest,
+    /// Blocks of rows, by the number of their first row.
+    blocks: BTreeMap<u64, Outstanding<B>>,
     nodes: Vec<NodeQueue>,
     /// Where the next look for a node begins.
     turn: usize,
@@ -182,20 +125,19 @@ pub(super) struct Core<T, P> {
     stirred: bool,
     counts: Counts,
     done: Vec<Done<T, P>>,
+    done_blocks: Vec<DoneBlock<B>>,
 }
 
-impl<T: Tag, P: Payload> Core<T, P> {
+impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
     pub(super) fn new(options: WriterOptions, seed: u64, now: Instant) -> Self {
         Self {
             total: Limiter::new(options.max_records_per_second, options.max_bytes_per_second, now),
             budget: RetryBudget::new(options.retries_per_success, options.min_retries_per_second, now),
             arrivals: Arrivals::new(now, options.linger),
             options,
-            slots: Vec::new(),
-            free: Vec::new(),
-            youngest: HashMap::default(),
-            oldest_of_all: NONE,
-            youngest_of_all: NONE,
+            slots: Slots::default(),
+            youngest: Youngest::default(),
+            blocks: BTreeMap::new(),
             nodes: Vec::new(),
             turn: 0,
             unowned: Vec::new(),
@@ -212,6 +154,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
             stirred: false,
             counts: Counts::default(),
             done: Vec::new(),
+            done_blocks: Vec::new(),
         }
     }
 
@@ -222,49 +165,23 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let digest = *tag.digest();
-        let slot = Slot {
-            stage: Stage::Behind,
-            sequence,
-            tag: Some(tag),
-            payload: Some(payload),
-            node: 0,
-            bytes,
-            leader: NONE,
-            follower: NONE,
-            older: self.youngest_of_all,
-            newer: NONE,
-            handed_over: now,
-            since: now,
-            retries: 0,
-            moves: 0,
-            in_doubt: false,
-            tries: Tries::default(),
-            last_error: None,
-        };
-        let index = if let Some(free) = self.free.pop() {
-            self.slots[free as usize] = slot;
-            free
-        } else {
-            self.slots.push(slot);
-            self.slots.len() as u32 - 1
-        };
-        match self.youngest_of_all {
-            NONE => self.oldest_of_all = index,
-            older => self.slots[older as usize].newer = index,
-        }
-        self.youngest_of_all = index;
+        let index = self.slots.push(Slot::new(sequence, tag, Some(payload), bytes, now));
         // The timer has to know of the oldest record.
         self.stirred |= self.outstanding == 0;
         self.outstanding += 1;
         self.outstanding_bytes += bytes;
         self.counts.handed_over += 1;
         self.counts.bytes += bytes as u64;
-        match self.youngest.insert(digest, index) {
-            Some(before) => {
-                self.slots[before as usize].follower = index;
-                self.slots[index as usize].leader = before;
-            }
-            None => self.queue(index, now, router, false),
+        let before = match self.youngest.insert(digest, Holder::Slot(index)) {
+            Some(Holder::Slot(before)) => before,
+            Some(Holder::Block(first)) => self.observe(first, &digest),
+            None => NONE,
+        };
+        if before == NONE {
+            self.queue(index, now, router, false);
+        } else {
+            self.slots[before].follower = index;
+            self.slots[index].leader = before;
         }
         sequence
     }
@@ -297,26 +214,29 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let options = &self.options;
         let node = &self.nodes[index];
         // What senders that have not begun will take.
-        let claimed = node.starting * options.batch_records;
-        if node.records <= claimed || node.in_flight >= node.width.most(options.batches_in_flight, now) {
+        let starting = node.starting.saturating_sub(node.blocks.len());
+        let claimed = starting * options.batch_records;
+        let block = node.blocks.len() > node.starting;
+        if (node.records <= claimed && !block) || node.in_flight >= node.width.most(options.batches_in_flight, now) {
             return false;
         }
         let is_wide = node.in_flight >= options.batches_in_flight;
-        let full = node.records - claimed >= options.batch_records
-            || node.bytes.saturating_sub(node.starting * options.batch_bytes) >= options.batch_bytes;
+        let full = block
+            || node.records - claimed >= options.batch_records
+            || node.bytes.saturating_sub(starting * options.batch_bytes) >= options.batch_bytes;
         let ready = full
-            || (node.starting == 0
+            || (starting == 0
                 && !is_wide
                 && (self.hurried > 0
                     || (node.in_flight == 0 && (self.short_of_room > 0 || self.is_calm(now)))
                     || self.lingers_until(index).is_some_and(|at| at <= now)));
-        ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
+        ready && self.allowed(index, now).is_some()
     }
 
     /// Whether what a node holds keeps others from handing records over for the others.
     fn holds_the_room(&self, node: &NodeQueue) -> bool {
         // Those in flight are about so many: when it comes to more batches than usual, they are full.
-        let held = node.records + node.in_flight * self.options.batch_records;
+        let held = node.records + node.block_rows + node.in_flight * self.options.batch_records;
         self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding
     }
 
@@ -335,40 +255,49 @@ impl<T: Tag, P: Payload> Core<T, P> {
     fn lingers_until(&mut self, index: usize) -> Option<Instant> {
         loop {
             let slot_ref = *self.nodes[index].queue.front()?;
-            if self.is_at(slot_ref, Stage::Queued) {
-                return Some(self.slots[slot_ref.slot as usize].since + self.options.linger);
+            if self.slots.is_at(slot_ref, Stage::Queued) {
+                return Some(self.slots[slot_ref.slot].since + self.options.linger);
             }
             self.nodes[index].queue.pop_front();
         }
     }
 
-    fn is_at(&self, slot_ref: SlotRef, stage: Stage) -> bool {
-        let slot = &self.slots[slot_ref.slot as usize];
-        slot.sequence == slot_ref.sequence && slot.stage == stage
+    /// The rows of a sender that was begun: a block, or those in `rows`. If there is neither, the sender is over.
+    pub(super) fn fill(
+        &mut self,
+        node: u16,
+        now: Instant,
+        router: &impl Router,
+        rows: &mut Vec<Sent<T, P>>,
+    ) -> Option<BlockRef<B>> {
+        let block = self.fill_block(node, now, router);
+        if block.is_none() {
+            self.fill_rows(node, now, router, rows);
+        }
+        block
     }
 
-    /// The rows of a sender that was begun, into `rows`. It stays empty if there is nothing to send: the sender is over then.
-    pub(super) fn fill(&mut self, node: u16, now: Instant, router: &impl Router, rows: &mut Vec<Sent<T, P>>) {
+    /// [`fill`](Self::fill) where there is no block.
+    pub(super) fn fill_rows(&mut self, node: u16, now: Instant, router: &impl Router, rows: &mut Vec<Sent<T, P>>) {
         self.follow(now, router);
         let index = usize::from(node);
         self.nodes[index].starting -= 1;
-        let allowed = self.total.available(now).zip(self.nodes[index].limiter.available(now));
-        let Some(((records, bytes), (node_records, node_bytes))) = allowed else {
+        let Some((records, bytes)) = self.allowed(index, now) else {
             self.nodes[index].in_flight -= 1;
             return;
         };
-        let most = self.options.batch_records.min(records).min(node_records);
-        let most_bytes = self.options.batch_bytes.min(bytes).min(node_bytes);
+        let most = self.options.batch_records.min(records);
+        let most_bytes = self.options.batch_bytes.min(bytes);
         let mut taken = 0;
         rows.reserve(most.min(self.nodes[index].records));
         while rows.len() < most
             && let Some(&slot_ref) = self.nodes[index].queue.front()
         {
-            if !self.is_at(slot_ref, Stage::Queued) {
+            if !self.slots.is_at(slot_ref, Stage::Queued) {
                 self.nodes[index].queue.pop_front();
                 continue;
             }
-            let slot = &mut self.slots[slot_ref.slot as usize];
+            let slot = &mut self.slots[slot_ref.slot];
             if !rows.is_empty() && taken + slot.bytes > most_bytes {
                 break;
             }
@@ -383,19 +312,32 @@ impl<T: Tag, P: Payload> Core<T, P> {
             queue.in_flight -= 1;
             return;
         }
-        queue.sent = Some(now);
         queue.records -= rows.len();
         queue.bytes -= taken;
-        queue.limiter.spend(rows.len(), taken);
-        self.total.spend(rows.len(), taken);
+        self.sends(index, rows.len(), taken, now);
+    }
+
+    /// How many records and bytes may go to a node now.
+    fn allowed(&mut self, index: usize, now: Instant) -> Option<(usize, usize)> {
+        let (records, bytes) = self.total.available(now)?;
+        let (node_records, node_bytes) = self.nodes[index].limiter.available(now)?;
+        Some((records.min(node_records), bytes.min(node_bytes)))
+    }
+
+    /// A sender sends rows to a node.
+    fn sends(&mut self, index: usize, rows: usize, bytes: usize, now: Instant) {
+        let queue = &mut self.nodes[index];
+        queue.sent = Some(now);
+        queue.limiter.spend(rows, bytes);
+        self.total.spend(rows, bytes);
         queue.counts.requests += 1;
-        queue.counts.records += rows.len() as u64;
+        queue.counts.records += rows as u64;
         // Under a rate for all nodes, senders of several nodes begin before the first of them takes every token. The
         // others come first next time.
         self.turn = (index + 1) % self.nodes.len();
         self.counts.requests += 1;
-        self.counts.singles += u64::from(rows.len() == 1);
-        self.counts.attempts += rows.len() as u64;
+        self.counts.singles += u64::from(rows == 1);
+        self.counts.attempts += rows as u64;
     }
 
     /// The rows of a sender, with what became of them. The sender may begin anew if [`begin`](Self::begin) says so.
@@ -416,6 +358,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
             }
             self.attempted(slot_ref, payload, end, now, router);
         }
+        self.answered(node, taken, throttled, now, router);
+    }
+
+    /// A node has answered a request: so many of its records were taken, and so many throttled.
+    fn answered(&mut self, node: u16, taken: usize, throttled: usize, now: Instant, router: &impl Router) {
         self.budget.succeeded(taken);
         let queue = &mut self.nodes[usize::from(node)];
         queue.in_flight -= 1;
@@ -426,12 +373,12 @@ impl<T: Tag, P: Payload> Core<T, P> {
     }
 
     fn attempted(&mut self, slot_ref: SlotRef, payload: P, mut end: AttemptEnd, now: Instant, router: &impl Router) {
-        if !self.is_at(slot_ref, Stage::InFlight) {
+        if !self.slots.is_at(slot_ref, Stage::InFlight) {
             // It was given up meanwhile.
             return;
         }
         let options = &self.options;
-        let slot = &mut self.slots[slot_ref.slot as usize];
+        let slot = &mut self.slots[slot_ref.slot];
         slot.tries.add(slot.handed_over, (slot.since, now), &mut end);
         let safe = payload.repeats_safely() || options.repeat_in_doubt;
         let missing = payload.may_be_missing();
@@ -483,30 +430,31 @@ impl<T: Tag, P: Payload> Core<T, P> {
             && due <= now
         {
             self.pausing.pop();
-            if !self.is_at(SlotRef { slot, sequence }, Stage::Pausing) {
+            if !self.slots.is_at(SlotRef { slot, sequence }, Stage::Pausing) {
                 continue;
             }
-            if self.slots[slot as usize].moves > 0 {
+            if self.slots[slot].moves > 0 {
                 // Not a retry that counts.
                 self.queue(slot, now, router, true);
             } else {
-                self.slots[slot as usize].stage = Stage::AwaitingBudget;
+                self.slots[slot].stage = Stage::AwaitingBudget;
                 self.awaiting_budget.push_back(SlotRef { slot, sequence });
             }
         }
         self.pay(now, router);
         let mut unowned = std::mem::take(&mut self.unowned);
-        unowned.retain(|slot_ref| self.is_at(*slot_ref, Stage::Unowned));
+        unowned.retain(|slot_ref| self.slots.is_at(*slot_ref, Stage::Unowned));
         self.wants_refresh |= !unowned.is_empty();
         self.unowned = unowned;
-        let mut slot = self.oldest_of_all;
+        self.expire_blocks(now, router);
+        let mut slot = self.slots.oldest();
         while slot != NONE {
-            let record = &self.slots[slot as usize];
+            let record = &self.slots[slot];
             let newer = record.newer;
             if now < record.handed_over + self.options.record_ttl {
                 break;
             }
-            if record.stage != Stage::InFlight {
+            if !matches!(record.stage, Stage::InFlight | Stage::InBlock) {
                 self.expire(slot, now, router);
             }
             slot = newer;
@@ -516,7 +464,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
     /// Lets retries go that the budget pays for.
     fn pay(&mut self, now: Instant, router: &impl Router) {
         while let Some(&slot_ref) = self.awaiting_budget.front() {
-            if self.is_at(slot_ref, Stage::AwaitingBudget) {
+            if self.slots.is_at(slot_ref, Stage::AwaitingBudget) {
                 if !self.budget.pay(now) {
                     return;
                 }
@@ -544,17 +492,20 @@ impl<T: Tag, P: Payload> Core<T, P> {
         if !self.unowned.is_empty() {
             earlier(now + SOON);
         }
-        if let Some(oldest) = self.slots.get(self.oldest_of_all as usize) {
-            let expires = oldest.handed_over + self.options.record_ttl;
+        let oldest = self.slots.get(self.slots.oldest()).map(|slot| slot.handed_over);
+        let block = self.blocks.first_key_value().map(|(_, block)| block.handed_over);
+        for handed_over in [oldest, block].into_iter().flatten() {
+            let expires = handed_over + self.options.record_ttl;
             earlier(if expires <= now { now + SOON } else { expires });
         }
         for index in 0..self.nodes.len() {
             let node = &self.nodes[index];
-            if node.records == 0 || node.in_flight >= self.options.batches_in_flight || node.starting > 0 {
+            let nothing = node.records == 0 && node.blocks.is_empty();
+            if nothing || node.in_flight >= self.options.batches_in_flight || node.starting > 0 {
                 continue;
             }
             let limited = self.total.ready_at().max(node.limiter.ready_at());
-            let lingers = self.lingers_until(index);
+            let lingers = if node.blocks.is_empty() { self.lingers_until(index) } else { None };
             earlier(lingers.map_or(limited, |at| at.max(limited)).max(now + Duration::from_micros(100)));
         }
         next
@@ -562,7 +513,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// Puts a record into the queue of its node.
     fn queue(&mut self, slot: u32, now: Instant, router: &impl Router, first: bool) {
-        let record = &mut self.slots[slot as usize];
+        let record = &mut self.slots[slot];
         let Some(tag) = &record.tag else { return };
         let slot_ref = SlotRef { slot, sequence: record.sequence };
         let Some(node) = router.node(tag.namespace(), tag.digest()) else {
@@ -599,6 +550,8 @@ impl<T: Tag, P: Payload> Core<T, P> {
                 queue: VecDeque::new(),
                 records: 0,
                 bytes: 0,
+                blocks: VecDeque::new(),
+                block_rows: 0,
                 in_flight: 0,
                 starting: 0,
                 width: Width::default(),
@@ -622,16 +575,18 @@ impl<T: Tag, P: Payload> Core<T, P> {
             queued.extend(node.queue.drain(..));
             (node.records, node.bytes) = (0, 0);
         }
-        queued.retain(|slot_ref| self.is_at(*slot_ref, Stage::Queued) || self.is_at(*slot_ref, Stage::Unowned));
+        queued.retain(|slot_ref| {
+            self.slots.is_at(*slot_ref, Stage::Queued) || self.slots.is_at(*slot_ref, Stage::Unowned)
+        });
         queued.sort_by_key(|slot_ref| slot_ref.sequence);
         for slot_ref in queued {
-            let since = self.slots[slot_ref.slot as usize].since;
+            let since = self.slots[slot_ref.slot].since;
             self.queue(slot_ref.slot, since.min(now), router, false);
         }
     }
 
     fn expire(&mut self, slot: u32, now: Instant, router: &impl Router) {
-        let record = &mut self.slots[slot as usize];
+        let record = &mut self.slots[slot];
         let sent = record.tries.made() > 0;
         let error = Error::record_expired(self.options.record_ttl, sent);
         let error = match record.last_error.take() {
@@ -644,7 +599,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// A record has its outcome.
     fn complete(&mut self, slot: u32, result: Result<Written>, now: Instant, router: &impl Router) {
-        let record = &mut self.slots[slot as usize];
+        let record = &mut self.slots[slot];
         let took = now.saturating_duration_since(record.handed_over);
         let tries = std::mem::take(&mut record.tries);
         let result = result.map_err(|error| {
@@ -662,37 +617,28 @@ impl<T: Tag, P: Payload> Core<T, P> {
             queue.records -= 1;
             queue.bytes -= record.bytes;
         }
-        record.stage = Stage::Free;
         record.last_error = None;
         let delivery = tries.over(record.sequence, took, result);
-        let (older, newer, bytes) = (record.older, record.newer, record.bytes);
+        let bytes = record.bytes;
         let (leader, follower) = (record.leader, record.follower);
         let (tag, payload) = (record.tag.take(), record.payload.take());
         self.outstanding -= 1;
         self.outstanding_bytes -= bytes;
-        match older {
-            NONE => self.oldest_of_all = newer,
-            older => self.slots[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.youngest_of_all = older,
-            newer => self.slots[newer as usize].older = older,
-        }
         // The line of its key. A record may leave it from behind others: when it is too old, and they are in flight.
         match leader {
             NONE => {}
-            leader => self.slots[leader as usize].follower = follower,
+            leader => self.slots[leader].follower = follower,
         }
         match (follower, &tag) {
-            (NONE, Some(tag)) if leader == NONE => drop(self.youngest.remove(tag.digest())),
-            (NONE, Some(tag)) => drop(self.youngest.insert(*tag.digest(), leader)),
+            (NONE, Some(tag)) if leader == NONE => self.youngest.remove(tag.digest()),
+            (NONE, Some(tag)) => drop(self.youngest.insert(*tag.digest(), Holder::Slot(leader))),
             (NONE, None) => {}
-            (follower, _) => self.slots[follower as usize].leader = leader,
+            (follower, _) => self.slots[follower].leader = leader,
         }
         if let Some(tag) = tag {
             self.done.push(Done { tag, bytes, delivery, _payload: payload });
         }
-        self.free.push(slot);
+        self.slots.free(slot);
         if leader == NONE && follower != NONE {
             self.queue(follower, now, router, false);
         }
@@ -700,10 +646,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// Ends all records, those in flight in doubt, with what `error` makes of whether a record is in flight.
     pub(super) fn give_up(&mut self, error: impl Fn(bool) -> Error, now: Instant, router: &impl Router) {
+        self.take_blocks_apart();
         // From the youngest on: nothing is queued anew.
-        while self.youngest_of_all != NONE {
-            let slot = self.youngest_of_all;
-            let record = &mut self.slots[slot as usize];
+        while self.slots.youngest() != NONE {
+            let slot = self.slots.youngest();
+            let record = &mut self.slots[slot];
             let in_flight = record.stage == Stage::InFlight;
             let error = error(in_flight);
             if in_flight {
@@ -741,7 +688,9 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// The number of the oldest record without an outcome.
     pub(super) fn oldest(&self) -> Option<u64> {
-        self.slots.get(self.oldest_of_all as usize).map(|slot| slot.sequence)
+        let slot = self.slots.get(self.slots.oldest()).map(|slot| slot.sequence);
+        let block = self.blocks.first_key_value().map(|(first, _)| *first);
+        slot.into_iter().chain(block).min()
     }
 
     /// The number of the next record.
@@ -750,8 +699,8 @@ impl<T: Tag, P: Payload> Core<T, P> {
     }
 
     /// Whether there is one record alone, of a program that awaits each.
-    pub(super) const fn is_lone_and_awaited(&self) -> bool {
-        self.outstanding == 1 && self.arrivals.are_awaited()
+    pub(super) fn is_lone_and_awaited(&self) -> bool {
+        self.outstanding == 1 && self.blocks.is_empty() && self.arrivals.are_awaited()
     }
 
     pub(super) const fn outstanding(&self) -> (usize, usize) {
@@ -768,6 +717,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
         std::mem::take(&mut self.done)
     }
 
+    /// The blocks with confirmed rows since the last call.
+    pub(super) fn done_blocks(&mut self) -> Vec<DoneBlock<B>> {
+        std::mem::take(&mut self.done_blocks)
+    }
+
     pub(super) const fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -777,7 +731,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
     pub(super) fn node_counts(&self) -> impl Iterator<Item = (usize, NodeCounts)> {
         self.nodes.iter().enumerate().map(|(index, node)| {
             let counts = NodeCounts {
-                queued: node.records,
+                queued: node.records + node.block_rows,
                 in_flight: node.in_flight,
                 records_per_second_limit: node.pace.limit(),
                 throttled: node.pace.throttled(),

@@ -28,6 +28,11 @@ impl Written {
         Ok(Self { generation: header.generation, expiration: header.record_ttl, existed: true, body: kept })
     }
 
+    /// Of a record whose operations have nothing to return.
+    pub(super) fn plain(generation: u32, expiration: u32) -> Self {
+        Self { generation, expiration, existed: true, body: Box::default() }
+    }
+
     /// Of a record that was to be deleted, and is not there.
     pub(super) fn missing() -> Self {
         Self { generation: 0, expiration: 0, existed: false, body: Box::default() }

@@ -1,6 +1,5 @@
 //! Carries out what the core decides: senders on a runtime, a timer on the control plane's, room for records, outcomes.
 
-use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -12,13 +11,14 @@ use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
-use super::core::{Core, Done, Payload, Router};
+use super::block::OwnedBlock;
+use super::core::{Core, Done, DoneBlock, Payload, Router};
 use super::counts::{Progress, WriterMetrics};
 use super::lone::{LoneChange, LoneSlot};
 use super::options::WriterOptions;
-use super::outcome::{Cell, CellRef, Outcome, OutcomeSink};
+use super::outcome::{Cell, CellRef, Outcome};
+use super::owner_queue::OwnerQueue;
 use super::sender::{Guard, send};
-use super::sink_queue::SinkQueue;
 use super::stream::{Outcomes, Queue};
 use crate::client::{RawKey, RawShape, Shared, wait};
 use crate::clock;
@@ -88,7 +88,7 @@ pub(super) struct Inner<K: WriterKey> {
 }
 
 pub(super) struct State<K: WriterKey> {
-    pub(super) core: Core<CellRef<K>, Row>,
+    pub(super) core: Core<CellRef<K>, Row, OwnedBlock<K>>,
     pub(super) closed: bool,
     /// The lone record that is left to the wait for its outcome.
     pub(super) lone: LoneSlot,
@@ -106,6 +106,7 @@ pub(super) struct State<K: WriterKey> {
 pub(super) struct AfterUnlock<K: WriterKey> {
     begin: Vec<u16>,
     done: Vec<Done<CellRef<K>, Row>>,
+    done_blocks: Vec<DoneBlock<OwnedBlock<K>>>,
     queue: Option<Arc<Queue<K>>>,
     /// Without outcomes to tell of.
     over: Finished<K>,
@@ -212,11 +213,12 @@ impl<K: WriterKey> Inner<K> {
         for node in after.begin {
             self.spawn_sender(node);
         }
-        if after.done.is_empty() {
+        if after.done.is_empty() && after.done_blocks.is_empty() {
             self.end(after.over);
             return;
         }
-        let awaited = self.tell(after.done, after.queue.as_ref());
+        let confirmed = self.tell_blocks(after.done_blocks);
+        let awaited = self.tell(after.done, confirmed, after.queue.as_ref());
         let mut state = self.state.lock();
         state.core.awaited(awaited);
         state.telling -= 1;
@@ -241,16 +243,31 @@ impl<K: WriterKey> Inner<K> {
         }
     }
 
-    /// Gives records their outcomes, and their room to others. Tells whether somebody waited for most of them.
-    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, queue: Option<&Arc<Queue<K>>>) -> bool {
-        if done.is_empty() {
+    /// Tells owners of the rows that were confirmed with their blocks, and gives their room to others. Gives how many there were.
+    fn tell_blocks(&self, done: Vec<DoneBlock<OwnedBlock<K>>>) -> usize {
+        let mut rows = 0;
+        for DoneBlock { rows: block, confirmed, room } in done {
+            if catch_unwind(AssertUnwindSafe(|| block.owner.confirmed(confirmed))).is_err() {
+                crate::logging::error!("the owner of the rows of a writer panicked");
+            }
+            rows += confirmed;
+            self.records.add_permits(confirmed);
+            self.bytes.add_permits(room);
+        }
+        rows
+    }
+
+    /// Gives records their outcomes, and their room to others. Tells whether somebody waited for most of them. `beside`: rows that
+    /// were confirmed beside them.
+    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, beside: usize, queue: Option<&Arc<Queue<K>>>) -> bool {
+        if done.is_empty() && beside == 0 {
             return false;
         }
         let on_done = self.on_done.lock().clone();
         let on_progress = self.on_progress.lock().clone();
-        let (count, mut records, mut bytes, mut awaited) = (done.len(), 0, 0, 0);
+        let (count, mut records, mut bytes, mut awaited) = (done.len() + beside, 0, 0, 0);
         let mut heard = Vec::new();
-        let mut sink_queue = SinkQueue::default();
+        let mut owners = OwnerQueue::default();
         for Done { tag, bytes: size, delivery, .. } in done {
             let is_told = !(self.options.failures_only && delivery.is_ok());
             let (wakers, is_awaited) = tag.set(delivery);
@@ -261,9 +278,9 @@ impl<K: WriterKey> Inner<K> {
                 }
             }
             bytes += self.room_of(size) as usize;
-            if tag.sink().is_some() {
+            if tag.owner().is_some() {
                 records += 1;
-                sink_queue.push(tag);
+                owners.push(tag);
                 continue;
             }
             // A record in the queue keeps its room, so that the queue is bounded.
@@ -273,7 +290,7 @@ impl<K: WriterKey> Inner<K> {
                 heard.push(Outcome::new(tag));
             }
         }
-        sink_queue.tell();
+        owners.tell();
         if let (Some(on_done), false) = (on_done, heard.is_empty())
             && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
         {
@@ -303,7 +320,7 @@ impl<K: WriterKey> Inner<K> {
         }
     }
 
-    fn room_of(&self, bytes: usize) -> u32 {
+    pub(super) fn room_of(&self, bytes: usize) -> u32 {
         bytes.min(self.options.max_outstanding_bytes) as u32
     }
 
@@ -400,57 +417,38 @@ impl<K: WriterKey> Inner<K> {
         Ok(outcome)
     }
 
-    /// Hands records over from the front of `records`, in parts for which there is room, and waits for that. Each part is
-    /// gone from `records` once it was handed over, also if the caller stops waiting. `sink` hears the outcomes.
-    pub(super) async fn hand_over_all(
+    /// Hands rows over for a node, when there is room: `count` rows that take so many bytes of it.
+    pub(super) async fn hand_over_block(
         self: &Arc<Self>,
-        records: &mut VecDeque<(K, RawShape)>,
-        sink: &OutcomeSink<K>,
+        node: u16,
+        block: OwnedBlock<K>,
+        count: usize,
+        bytes: usize,
     ) -> Result<()> {
-        if let Some((key, _)) = records.front() {
-            self.check(key)?;
-        }
-        while !records.is_empty() {
-            let (count, bytes) = self.part_of(records);
-            let room = self.room(&self.records, count as u32).await?;
-            let memory = self.room(&self.bytes, bytes).await?;
-            let taken = self.act(|state, now, map| {
-                if state.closed {
-                    return false;
-                }
-                for (key, shape) in records.drain(..count) {
-                    let bytes = shape.row_size(&key);
-                    let cell = CellRef(Cell::new(key, Some(Arc::clone(sink))));
-                    state.core.push(cell, Row(shape), bytes, now, map);
-                }
-                true
-            });
-            if !taken {
-                return Err(closed());
+        let room = self.room(&self.records, count as u32).await?;
+        let memory = self.room(&self.bytes, bytes as u32).await?;
+        let taken = self.act(|state, now, map| {
+            if state.closed {
+                return false;
             }
-            room.forget();
-            memory.forget();
+            state.core.push_block(node, block, now, map);
+            true
+        });
+        if !taken {
+            return Err(closed());
         }
+        room.forget();
+        memory.forget();
         Ok(())
     }
 
-    /// How many of these records go together, and the room for their bytes: so few that records before them need not all be
-    /// over, but one at least.
-    fn part_of(&self, records: &VecDeque<(K, RawShape)>) -> (usize, u32) {
-        /// Parts that the bounds have room for.
-        const PARTS: usize = 4;
-        let most = records.len().min((self.options.max_outstanding_records / PARTS).max(1));
-        let most_bytes = self.options.max_outstanding_bytes / PARTS;
-        let (mut count, mut bytes) = (0, 0);
-        for (key, shape) in records.iter().take(most) {
-            let size = self.room_of(shape.row_size(key)) as usize;
-            if count > 0 && bytes + size > most_bytes {
-                break;
-            }
-            count += 1;
-            bytes += size;
-        }
-        (count, bytes as u32)
+    /// How many rows a block has at most, and about how many bytes: so few that not all records before it need be over.
+    pub(super) fn block_bounds(&self) -> (usize, usize) {
+        /// Blocks that the bounds have room for.
+        const BLOCKS: usize = 4;
+        let options = &self.options;
+        let rows = options.batch_records.min(options.max_outstanding_records / BLOCKS).max(1);
+        (rows, options.batch_bytes.min(options.max_outstanding_bytes / BLOCKS))
     }
 
     /// Waits until all records that were handed over before have their outcomes.
@@ -622,8 +620,8 @@ impl<K: WriterKey> State<K> {
             self.lone.leave(*node, now);
             begin.clear();
         }
-        let done = self.core.done();
-        self.telling += usize::from(!done.is_empty());
+        let (done, done_blocks) = (self.core.done(), self.core.done_blocks());
+        self.telling += usize::from(!done.is_empty() || !done_blocks.is_empty());
         let over = self.over();
         let next = self.next_wake(now);
         let wake_timer = next.is_some_and(|next| self.timer_at.is_none_or(|at| next < at));
@@ -635,6 +633,7 @@ impl<K: WriterKey> State<K> {
         AfterUnlock {
             begin,
             done,
+            done_blocks,
             queue: self.queue.clone(),
             over,
             wake_timer,
@@ -732,8 +731,9 @@ impl<K: WriterKey> Drop for Inner<K> {
         // Nobody is left to send it. Not to be expected, but an outcome is owed.
         let state = self.state.get_mut();
         state.core.give_up(|_| closed(), clock::now(), &NoOwner);
-        let (done, queue) = (state.core.done(), state.queue.take());
-        self.tell(done, queue.as_ref());
+        let (done, done_blocks, queue) = (state.core.done(), state.core.done_blocks(), state.queue.take());
+        let confirmed = self.tell_blocks(done_blocks);
+        self.tell(done, confirmed, queue.as_ref());
         if let Some(queue) = queue {
             queue.end();
         }

@@ -114,7 +114,7 @@ impl<K: WriterKey> LoneRecordSource<K> for Inner<K> {
         let mut state = self.state.lock();
         let node = state.lone.take()?;
         let now = clock::now();
-        state.core.fill(node, now, &**map, &mut rows);
+        state.core.fill_rows(node, now, &**map, &mut rows);
         if rows.is_empty() {
             // Its partition has moved: it waits for another node.
             let after = state.after(now, LoneChange::Sent);

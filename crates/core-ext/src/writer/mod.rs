@@ -10,13 +10,15 @@
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
-//! | `outcome`, `delivery`, `stream`, `sink_queue` | what callers hear |
+//! | `outcome`, `delivery`, `stream`, `owner_queue` | what callers hear |
+//! | `block` | rows of tables, which are queued, sent and confirmed many at a time |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
 //!
 //! Decision 0023 says why it is so.
 
 mod arrivals;
+mod block;
 mod core;
 mod counts;
 mod delivery;
@@ -27,16 +29,17 @@ mod front;
 mod lone;
 mod options;
 mod outcome;
+mod owner_queue;
 mod rate;
 mod raw;
 mod record;
 mod retry;
 mod sender;
 pub mod shape;
-mod sink_queue;
 mod stream;
 mod width;
 
+pub use block::{BlockOwner, BlockWriter};
 pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};
 pub use delivery::{Delivery, WriteAttempt, Written};
 pub use driver::WriterKey;
@@ -45,7 +48,7 @@ pub use figures::{FIGURES, Figure, FigureKind, NODE_FIGURES};
 pub use front::{SyncWriter, Writer};
 pub use lone::LoneRecord;
 pub use options::WriterOptions;
-pub use outcome::{Outcome, OutcomeSink};
+pub use outcome::Outcome;
 pub use raw::RawWriter;
 pub use record::RecordKey;
 pub use retry::{CLASSES, RetryClass};

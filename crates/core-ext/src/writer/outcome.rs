@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use aerolane_wire::digest::Digest;
 
+use super::block::BlockOwner;
 use super::core::Tag;
 use super::delivery::{Delivery, Written};
 use super::driver::WriterKey;
@@ -18,13 +19,10 @@ use crate::client::RawKey;
 use crate::error::{Error, Result};
 use crate::sync::{Condvar, Mutex};
 
-/// Hears the outcomes of records that were handed over together, some at a time, on the thread that has got them.
-pub type OutcomeSink<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
-
 /// A record's key, and its outcome once there is one.
 pub(super) struct Cell<K: WriterKey> {
     key: K,
-    sink: Option<OutcomeSink<K>>,
+    owner: Option<Arc<dyn BlockOwner<K>>>,
     delivery: OnceLock<Delivery>,
     waiting: Mutex<Waiting<K>>,
     came: Condvar,
@@ -41,14 +39,14 @@ struct Waiting<K: WriterKey> {
 }
 
 impl<K: WriterKey> Cell<K> {
-    pub(super) fn new(key: K, sink: Option<OutcomeSink<K>>) -> Arc<Self> {
+    pub(super) fn new(key: K, owner: Option<Arc<dyn BlockOwner<K>>>) -> Arc<Self> {
         let waiting = Mutex::new(Waiting { wakers: Vec::new(), threads: 0, keeper: None, is_taken: false });
-        Arc::new(Self { key, sink, delivery: OnceLock::new(), waiting, came: Condvar::new() })
+        Arc::new(Self { key, owner, delivery: OnceLock::new(), waiting, came: Condvar::new() })
     }
 
     /// Who hears the outcome in place of the writer's own listeners.
-    pub(super) const fn sink(&self) -> Option<&OutcomeSink<K>> {
-        self.sink.as_ref()
+    pub(super) const fn owner(&self) -> Option<&Arc<dyn BlockOwner<K>>> {
+        self.owner.as_ref()
     }
 
     pub(super) fn key(&self) -> &K {
@@ -199,8 +197,8 @@ impl<K: WriterKey> Outcome<K> {
         self.0.clone()
     }
 
-    pub(super) fn sink(&self) -> Option<&OutcomeSink<K>> {
-        self.0.sink()
+    pub(super) fn owner(&self) -> Option<&Arc<dyn BlockOwner<K>>> {
+        self.0.owner()
     }
 
     /// The key of the record.

@@ -1,7 +1,6 @@
 //! The writer of records that the caller has encoded: what [`Writer`](super::Writer), [`SyncWriter`](super::SyncWriter)
 //! and bindings to other languages stand on.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +8,13 @@ use std::time::Duration;
 use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
 
+use super::block::{BlockOwner, BlockWriter};
 use super::counts::{Progress, WriterMetrics};
 use super::driver::{Inner, Owner, SenderRuntime, WriterKey};
 use super::options::WriterOptions;
-use super::outcome::{Outcome, OutcomeSink};
+use super::outcome::Outcome;
 use super::stream::Outcomes;
-use crate::client::{RawClient, RawShape, Shared};
+use crate::client::{BlockShape, RawClient, RawShape, Shared};
 use crate::error::Result;
 use crate::metrics::{MetricsExport, MetricsExporter};
 
@@ -78,14 +78,13 @@ impl<K: WriterKey> RawWriter<K> {
         self.0.0.hand_over(key, shape).await
     }
 
-    /// Hands many records over, from the front of `records`, as room for them comes: one lock for many. A caller that stops
-    /// waiting finds in `records` what has not been handed over, and so does one that gets an error. All of them are of one
-    /// namespace. `sink` hears their outcomes, and nobody else does.
+    /// Hands rows over by the million: many that do the same to records of one set. `owner` hears their outcomes, and nobody
+    /// else does.
     ///
     /// # Errors
-    /// As [`try_hand_over`](Self::try_hand_over).
-    pub async fn hand_over_all(&self, records: &mut VecDeque<(K, RawShape)>, sink: &OutcomeSink<K>) -> Result<()> {
-        self.0.0.hand_over_all(records, sink).await
+    /// The cluster has no such namespace.
+    pub fn blocks(&self, shape: BlockShape, owner: Arc<dyn BlockOwner<K>>) -> Result<BlockWriter<K>> {
+        BlockWriter::new(Arc::clone(&self.0.0), shape, owner)
     }
 
     /// [`hand_over`](Self::hand_over) for threads.

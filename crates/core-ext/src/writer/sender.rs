@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::core::{Sent, SlotRef};
+use super::block::{Ends, OwnedBlock, left_out};
+use super::core::{BlockRef, Sent, SlotRef};
 use super::delivery::{AttemptEnd, Written};
 use super::driver::{Inner, Row, WriterKey};
 use super::outcome::CellRef;
-use crate::client::{RawOutcome, WrittenRows};
-use crate::error::{Error, Result};
+use crate::client::{RawOutcome, SentBlock, WrittenRows};
+use crate::error::Result;
 
 /// A task of a writer; dropped before its end, it ends what is outstanding.
 pub(super) struct Guard<K: WriterKey>(pub(super) Option<Arc<Inner<K>>>);
@@ -59,11 +60,7 @@ impl<K: WriterKey> Batch<K> {
             let result = match outcome {
                 RawOutcome::Answered(body) => Written::of(body).map_err(|error| error.force_in_doubt(true)),
                 RawOutcome::Failed(error) => Err(error.clone()),
-                RawOutcome::Pending => Err(match whole {
-                    Err(error) => error.clone(),
-                    Ok(()) => Error::bad_response("the server left the record out of its answer to the batch")
-                        .force_in_doubt(true),
-                }),
+                RawOutcome::Pending => Err(left_out(whole)),
             };
             ends.push((slot_ref, Row(shape), AttemptEnd { result, node }));
         });
@@ -76,21 +73,41 @@ pub(super) async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
     let mut next = Some(first);
     let mut rows = Vec::new();
     while let (Some(inner), Some(node)) = (&guard.0, next.take()) {
-        let ((), other) = inner.act_as_sender(|state, now, map| state.core.fill(node, now, map, &mut rows));
-        if rows.is_empty() {
+        let (block, other) = inner.act_as_sender(|state, now, map| state.core.fill(node, now, map, &mut rows));
+        if rows.is_empty() && block.is_none() {
             next = other;
             continue;
         }
         if let Some(other) = other {
             inner.spawn_sender(other);
         }
-        let mut batch = Batch::of(&mut rows);
-        let whole = batch.rows.write(&inner.shared, &inner.policy).await;
-        let ends = batch.ends(&whole);
-        let ((), other) = inner.act_as_sender(|state, now, map| state.core.ended(node, ends.into_iter(), now, map));
+        let other = match block {
+            Some(block) => send_block(inner, node, block).await,
+            None => send_rows(inner, node, &mut rows).await,
+        };
         next = other;
         // A fast server, or a stalled runtime, must not keep other tasks from their turn.
         tokio::task::yield_now().await;
     }
     guard.defuse();
+}
+
+/// Sends rows, and gives the node that the sender goes on with.
+async fn send_rows<K: WriterKey>(
+    inner: &Arc<Inner<K>>,
+    node: u16,
+    rows: &mut Vec<Sent<CellRef<K>, Row>>,
+) -> Option<u16> {
+    let mut batch = Batch::of(rows);
+    let whole = batch.rows.write(&inner.shared, &inner.policy).await;
+    let ends = batch.ends(&whole);
+    inner.act_as_sender(|state, now, map| state.core.ended(node, ends.into_iter(), now, map)).1
+}
+
+/// The same with a block.
+async fn send_block<K: WriterKey>(inner: &Arc<Inner<K>>, node: u16, block: BlockRef<OwnedBlock<K>>) -> Option<u16> {
+    let mut sent = SentBlock::new(Arc::clone(&block.rows));
+    let whole = sent.write(&inner.shared, &inner.policy).await;
+    let ends = Ends { sent, whole: &whole };
+    inner.act_as_sender(|state, now, map| state.core.block_ended(node, block, &ends, now, map)).1
 }

@@ -84,6 +84,21 @@ impl Names {
         let count = if set.is_empty() { 1 } else { 2 };
         Arc::new(Self { namespace: namespace.into(), set: set.into(), fields: fields.into(), count })
     }
+
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// As fields of a request, and how many these are.
+    pub(super) fn fields(&self) -> (&[u8], u32) {
+        (&self.fields, self.count)
+    }
+
+    /// The digest of a user key: INTEGER, STRING or BLOB.
+    #[inline]
+    pub(super) fn digest(&self, kind: u8, value: &[u8]) -> Digest {
+        digest(self.set.as_bytes(), kind, value)
+    }
 }
 
 /// The key of a row of a table: no Python object.
@@ -97,19 +112,22 @@ pub(crate) struct TableKey {
 }
 
 /// Size, type and particle type, in front of the value of a user key.
-const USER_KEY_HEADER: usize = 6;
+pub(super) const USER_KEY_HEADER: usize = 6;
+
+/// Makes a field of a user key's value, in front of which there is room for the header.
+#[inline]
+pub(super) fn make_user_key(field: &mut [u8], kind: u8) {
+    let size = field.len() as u32 - 4;
+    if let Some((header, _)) = field.split_first_chunk_mut::<USER_KEY_HEADER>() {
+        let [a, b, c, d] = size.to_be_bytes();
+        *header = [a, b, c, d, field::KEY, kind];
+    }
+}
 
 impl TableKey {
-    /// `kind`: INTEGER, STRING or BLOB.
-    #[inline]
-    pub(super) fn new(names: &Arc<Names>, row: u64, kind: u8, value: &[u8]) -> Self {
-        let [a, b, c, d] = (value.len() as u32 + 2).to_be_bytes();
-        Self {
-            names: Arc::clone(names),
-            digest: digest(names.set.as_bytes(), kind, value),
-            row,
-            user_key: SmallBytes::concat([&[a, b, c, d, field::KEY, kind], value]),
-        }
+    /// `user_key`: as a field of a request.
+    pub(super) fn new(names: &Arc<Names>, row: u64, digest: &Digest, user_key: &[u8]) -> Self {
+        Self { names: Arc::clone(names), digest: *digest, row, user_key: SmallBytes::concat([user_key]) }
     }
 
     /// Particle type and bytes of the user key.

@@ -3,287 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aerolane_wire::batch::RowHeader;
-use aerolane_wire::digest::Digest;
-use aerolane_wire::message::{Message, MessageWriter, encode_field, encode_op, field, info1, info2, op};
-use aerolane_wire::{WireError, WireResult, operation};
-use aerospike_core::expressions::Expression;
-use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
+use aerolane_wire::WireResult;
+use aerolane_wire::message::{Message, field};
+use aerospike_core::BatchPolicy;
 
+use super::raw_shape::{RawKey, RawShape, RowParts};
 use super::rows::{Rows, Target};
-use crate::batch::{
-    RowAnswer, RowPatch, RowPatches, answering_each, delete_header, frame_of_rows, patched_header, read_header,
-    udf_header, write_header,
-};
+use crate::batch::{RowAnswer, RowPatches, frame_of_rows};
 use crate::command::decode::{bad, failure};
-use crate::command::encode::{expression, frame, read_header as message_header, too_big};
 use crate::error::{Error, Result};
-
-/// The key of a raw row.
-pub trait RawKey {
-    /// The name of the namespace.
-    fn namespace(&self) -> &str;
-
-    /// The digest.
-    fn digest(&self) -> &Digest;
-
-    /// Namespace and set as fields of a request (size, type, value), and how many they are.
-    fn names(&self) -> (&[u8], u32);
-
-    /// The user key as a field of a request; empty if it is not known.
-    fn user_key(&self) -> &[u8];
-}
-
-/// Encoded operations.
-#[derive(Debug, Clone, Default)]
-pub struct RawOps {
-    bytes: Vec<u8>,
-    count: u32,
-    /// A second execution of one of them makes a difference.
-    once: bool,
-}
-
-impl RawOps {
-    /// Appends an operation; see [`encode_op`].
-    ///
-    /// # Errors
-    /// That of `write`, or that the bin's name has more than 255 bytes.
-    pub fn push<E: From<WireError>>(
-        &mut self,
-        kind: u8,
-        particle_type: u8,
-        name: &[u8],
-        write: impl FnOnce(&mut Vec<u8>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let start = self.bytes.len();
-        let written = encode_op(&mut self.bytes, kind, particle_type, name, write);
-        match written {
-            Ok(()) => {
-                self.count += 1;
-                self.once |= operation::is_write(kind) && !matches!(kind, op::WRITE | op::TOUCH | op::DELETE);
-            }
-            Err(_) => self.bytes.truncate(start),
-        }
-        written
-    }
-
-    /// Appends others.
-    pub fn append(&mut self, others: &Self) {
-        self.bytes.extend_from_slice(&others.bytes);
-        self.count += others.count;
-        self.once |= others.once;
-    }
-
-    /// None so far, with room for so many bytes.
-    #[must_use]
-    pub fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), count: 0, once: false }
-    }
-
-    /// None so far, in the memory of a buffer.
-    #[must_use]
-    pub fn in_buffer(mut bytes: Vec<u8>) -> Self {
-        bytes.clear();
-        Self { bytes, count: 0, once: false }
-    }
-
-    /// Their memory, for others.
-    #[must_use]
-    pub fn into_buffer(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Appends them to a request.
-    pub fn write(&self, writer: &mut MessageWriter<'_>) {
-        writer.encoded_ops(&self.bytes, self.count);
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.count as usize
-    }
-
-    /// How many bytes of a request they take.
-    #[must_use]
-    pub const fn size(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-}
-
-/// What rows do. Any number of rows can share a shape; those that stand together then take 25 bytes each.
-#[derive(Debug, Clone)]
-pub struct RawShape {
-    header: RowHeader,
-    send_key: bool,
-    ops: RawOps,
-    /// What few rows have: apart, since shapes are moved a lot where each row has its own.
-    extra: Option<Box<Extra>>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Extra {
-    /// The expression of the filter, encoded; empty: none.
-    filter: Vec<u8>,
-    /// Module, function and arguments of a UDF, as fields; empty: none.
-    udf: Vec<u8>,
-}
-
-/// How many fields a UDF has.
-const UDF_FIELDS: u32 = 3;
-
-impl RawShape {
-    /// Reads. `what`: bits of [`info1`] beside `READ` (`GET_ALL`, `NO_BIN_DATA`, or none with operations that read).
-    ///
-    /// # Errors
-    /// The filter cannot be encoded.
-    pub fn read(batch: &BatchPolicy, row: &BatchReadPolicy, what: u8, ops: RawOps) -> Result<Self> {
-        Self::new(batch, read_header(batch, row, what), row.filter_expression.as_ref(), false, ops)
-    }
-
-    /// Lets each operation answer, so that results line up with operations: a bin that is not there answers with nil.
-    /// Rows that write always do. Of no effect together with `GET_ALL`, which the server does not take with it.
-    #[must_use]
-    pub const fn answering_each(mut self) -> Self {
-        self.header = answering_each(self.header);
-        self
-    }
-
-    /// Writes. `info1`: what it also reads.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), or the generation is more than a record can have.
-    pub fn write(batch: &BatchPolicy, row: &BatchWritePolicy, info1: u8, ops: RawOps) -> Result<Self> {
-        Self::new(batch, write_header(batch, row, info1)?, row.filter_expression.as_ref(), row.send_key, ops)
-    }
-
-    /// Deletes the record.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
-    pub fn delete(batch: &BatchPolicy, row: &BatchDeletePolicy) -> Result<Self> {
-        let header = delete_header(batch, row)?;
-        Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())
-    }
-
-    /// Applies a function of a UDF module. `arguments`: a packed list.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn udf(
-        batch: &BatchPolicy,
-        row: &BatchUdfPolicy,
-        (package, function): (&str, &str),
-        arguments: &[u8],
-    ) -> Result<Self> {
-        let header = udf_header(batch, row);
-        let mut shape = Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())?;
-        let fields = [
-            (field::UDF_PACKAGE, package.as_bytes()),
-            (field::UDF_FUNCTION, function.as_bytes()),
-            (field::UDF_ARGUMENTS, arguments),
-        ];
-        let udf = &mut shape.extra.get_or_insert_default().udf;
-        for (kind, value) in fields {
-            encode_field(udf, kind, value);
-        }
-        Ok(shape)
-    }
-
-    fn new(
-        batch: &BatchPolicy,
-        header: RowHeader,
-        filter: Option<&Expression>,
-        send_key: bool,
-        ops: RawOps,
-    ) -> Result<Self> {
-        let mut extra = None;
-        if let Some(filter) = filter.or(batch.base_policy.filter_expression.as_ref()) {
-            let mut bytes = Vec::new();
-            expression(filter, &mut bytes)?;
-            extra = Some(Box::new(Extra { filter: bytes, udf: Vec::new() }));
-        }
-        Ok(Self { header, send_key, ops, extra })
-    }
-
-    fn filter(&self) -> &[u8] {
-        self.extra.as_ref().map_or(&[], |extra| &extra.filter)
-    }
-
-    fn udf_fields(&self) -> &[u8] {
-        self.extra.as_ref().map_or(&[], |extra| &extra.udf)
-    }
-
-    fn is_udf(&self) -> bool {
-        !self.udf_fields().is_empty()
-    }
-
-    /// The header for a call whose policy was changed after the shape was made, and whether the user key goes along.
-    #[cold]
-    fn patched(&self, policy: &BatchPolicy, patches: RowPatches) -> (RowHeader, bool) {
-        let patch = match self.header.info2 {
-            _ if self.is_udf() => patches.udf,
-            info2 if info2 & info2::DELETE != 0 => patches.delete,
-            info2 if info2 & info2::WRITE != 0 => patches.write,
-            _ => RowPatch::default(),
-        };
-        (patched_header(self.header, policy, patch), patch.send_key.unwrap_or(self.send_key))
-    }
-
-    /// The same with these operations in place of its own: for rows that differ in nothing else. Not for functions.
-    #[must_use]
-    pub fn with_ops(&self, ops: RawOps) -> Self {
-        Self { header: self.header, send_key: self.send_key, ops, extra: self.extra.clone() }
-    }
-
-    /// Whether it can change a record.
-    #[must_use]
-    pub const fn writes(&self) -> bool {
-        self.header.info2 & info2::WRITE != 0
-    }
-
-    /// Whether it deletes the record.
-    #[must_use]
-    pub const fn deletes(&self) -> bool {
-        self.header.info2 & info2::DELETE != 0
-    }
-
-    /// Whether a second execution makes no difference: not of functions, of operations that add or append or change
-    /// collections, and of writes that look at the generation or create only.
-    #[must_use]
-    pub fn repeats_safely(&self) -> bool {
-        const LOOKS: u8 = info2::GENERATION | info2::GENERATION_GT | info2::CREATE_ONLY;
-        !self.is_udf() && !self.ops.once && self.header.info2 & LOOKS == 0
-    }
-
-    /// Asks for no answer of each operation, where none of them has one to give: plain writes of bins.
-    #[must_use]
-    pub fn answering_once(mut self) -> Self {
-        if self.header.info1 == 0 && self.repeats_safely() {
-            self.header.info2 &= !info2::RESPOND_ALL_OPS;
-        }
-        self
-    }
-
-    /// How many bytes of a request its filter, function and operations take.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.filter().len() + self.udf_fields().len() + self.ops.size()
-    }
-
-    /// How many bytes of a batch a row for this key takes, about.
-    pub(crate) fn row_size(&self, key: &impl RawKey) -> usize {
-        /// What a row has beside its fields and operations.
-        const ROW: usize = 40;
-        ROW + key.names().0.len() + key.user_key().len() + self.size()
-    }
-}
 
 /// What became of a row.
 #[derive(Debug, Clone)]
@@ -313,6 +41,14 @@ struct Row<K> {
     key: K,
     shape: u32,
     outcome: Outcome,
+}
+
+impl<K: RawKey> Row<K> {
+    #[inline]
+    fn parts<'a>(&'a self, shape: &'a RawShape) -> RowParts<'a> {
+        let Self { key, .. } = self;
+        RowParts { digest: key.digest(), names: key.names(), user_key: key.user_key(), ops: shape.ops() }
+    }
 }
 
 /// The rows of a raw batch, each with its outcome after the call.
@@ -458,7 +194,7 @@ impl Outcome {
 }
 
 /// The set among the names of a key, which are fields of a request: size, type, value.
-fn set_in(mut names: &[u8]) -> String {
+pub(super) fn set_in(mut names: &[u8]) -> String {
     while let Some((size, rest)) = names.split_first_chunk::<4>() {
         let size = u32::from_be_bytes(*size) as usize;
         match rest.get(..size).and_then(<[u8]>::split_first) {
@@ -524,33 +260,18 @@ impl<K: RawKey> Rows for RawBatch<K> {
             let mut last = None;
             for (place, &row) in rows.iter().enumerate() {
                 let (row, shape) = self.shape_of(row);
-                let names = row.key.names();
-                let same = (row.shape, names);
+                let parts = row.parts(shape);
+                let same = (row.shape, parts.names);
                 if last == Some(same) {
-                    batch.repeat(place as u32, row.key.digest())?;
+                    batch.repeat(place as u32, parts.digest)?;
                     continue;
                 }
-                let changed;
-                let (header, send_key) = if patches.active {
-                    changed = shape.patched(policy, patches);
-                    (&changed.0, changed.1)
-                } else {
-                    (&shape.header, shape.send_key)
-                };
-                let user_key = if send_key { row.key.user_key() } else { &[] };
-                batch.row(place as u32, row.key.digest(), header, |writer| {
-                    writer.encoded_fields(names.0, names.1);
-                    if !shape.filter().is_empty() {
-                        writer.field(field::FILTER, shape.filter());
-                    }
-                    writer.encoded_fields(user_key, u32::from(!user_key.is_empty()));
-                    if shape.is_udf() {
-                        writer.encoded_fields(shape.udf_fields(), UDF_FIELDS);
-                    }
-                    writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
+                let (header, send_key) = shape.header_of(policy, patches);
+                batch.row(place as u32, parts.digest, &header, |writer| {
+                    shape.write_row(&parts, send_key, writer);
                     WireResult::Ok(())
                 })?;
-                last = user_key.is_empty().then_some(same);
+                last = (!send_key || parts.user_key.is_empty()).then_some(same);
             }
             Ok(())
         })
@@ -566,44 +287,18 @@ impl<K: RawKey> Rows for RawBatch<K> {
     }
 
     fn fits_single(&self, row: u32) -> bool {
-        // As with the rows of other callers.
-        !self.shape_of(row).1.is_udf()
+        self.shape_of(row).1.fits_single()
     }
 
     fn encode_single(
         &self,
-        (policy, patches): (&BatchPolicy, RowPatches),
+        how: (&BatchPolicy, RowPatches),
         row: u32,
         timeout_ms: u32,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let (row, shape) = self.shape_of(row);
-        let (header, send_key) =
-            if patches.active { shape.patched(policy, patches) } else { (shape.header, shape.send_key) };
-        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, header);
-        frame(out, base, |out| {
-            let mut header = message_header(base, 0, 0, timeout_ms);
-            header.info1 |= info1;
-            header.info2 = info2;
-            // Of a plain command that reads all bins, the server does not take it.
-            if info1 & info1::GET_ALL != 0 {
-                header.info2 &= !info2::RESPOND_ALL_OPS;
-            }
-            (header.info3, header.info4) = (info3, info4);
-            (header.generation, header.record_ttl) = (u32::from(generation), ttl);
-            let mut writer = MessageWriter::frame(out, &header);
-            let (names, count) = row.key.names();
-            writer.encoded_fields(names, count);
-            writer.field(field::DIGEST, row.key.digest());
-            if send_key && !row.key.user_key().is_empty() {
-                writer.encoded_fields(row.key.user_key(), 1);
-            }
-            if !shape.filter().is_empty() {
-                writer.field(field::FILTER, shape.filter());
-            }
-            writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
-            writer.finish().map_err(too_big)
-        })
+        shape.encode_single(&row.parts(shape), how, timeout_ms, out)
     }
 
     fn answer_single(
@@ -636,12 +331,17 @@ impl<K> fmt::Debug for RawOutcomes<K> {
 
 #[cfg(test)]
 mod tests {
-    use aerolane_wire::digest::digest;
+    use aerolane_wire::WireError;
+    use aerolane_wire::digest::{Digest, digest};
+    use aerolane_wire::message::info1;
     use aerolane_wire::particle::particle_type;
-    use aerospike_core::{Bins, Key, Value, as_bin};
+    use aerospike_core::{
+        BatchDeletePolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins, Key, Value, as_bin,
+    };
 
+    use super::super::raw_shape::RawOps;
     use super::*;
-    use crate::batch::{BatchOperation, encode};
+    use crate::batch::{BatchOperation, RowPatch, encode};
     use crate::operations;
 
     struct Encoded {

@@ -7,7 +7,8 @@ use aerolane_wire::digest::partition_id;
 use aerospike_core::{BatchPolicy, CommandType};
 
 use super::on_lane::run_by;
-use super::raw_rows::{RawBatch, RawKey, RawOutcome, RawShape};
+use super::raw_rows::{RawBatch, RawOutcome};
+use super::raw_shape::{RawKey, RawShape};
 use super::rows::{Rows, Target, left_to_rows};
 use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;

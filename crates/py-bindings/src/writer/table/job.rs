@@ -8,15 +8,16 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use aerolane::Error;
+use aerolane::raw::BlockShape;
 use aerolane::writer::RawWriter;
 use pyo3::prelude::*;
 use tokio::sync::Notify;
 
 use super::super::key::WrittenKey;
 use super::plan::Plan;
-use super::rows::Encoded;
+use super::rows::Encoder;
 use super::summary::{TableSummary, with_summary};
-use super::tally::Tally;
+use super::tally::{Owner, Tally};
 use crate::columns::{Fault, Input};
 use crate::command::interrupted;
 use crate::core::ClientCore;
@@ -146,18 +147,24 @@ impl Job {
 
     /// Hands the rows over.
     fn pass(&mut self, tally: &Arc<Tally>, stop: &Stop) -> Result<(), Ended> {
-        let sink = tally.sink();
-        let mut encoded = Encoded::default();
+        let Plan { template, names, .. } = &self.plan;
+        let owner = Owner { tally: Arc::clone(tally), names: Arc::clone(names) };
+        let shape = BlockShape::new(template.clone(), names.namespace(), names.fields());
+        let mut encoder = Encoder::new(self.writer.blocks(shape, Arc::new(owner))?);
         let (mut first, mut looked) = (0, Instant::now());
         while let Some(part) = self.input.source.next().map_err(Ended::Table)? {
             let mut row = 0;
             while row < part.rows {
                 stop.check(&self.core, &mut looked)?;
-                let rows = encoded.encode(&self.plan, &part, row, first, tally);
+                let rows = encoder.encode(&self.plan, &part, row, first, tally);
                 row += rows;
-                let count = encoded.records.len();
-                let handed = stop.wait(&self.core, self.writer.hand_over_all(&mut encoded.records, &sink));
-                tally.passed(rows, count - encoded.records.len());
+                if row == part.rows {
+                    // The next part may be long in coming.
+                    encoder.blocks.close_all();
+                }
+                let before = encoder.blocks.handed_over();
+                let handed = stop.wait(&self.core, encoder.blocks.hand_over());
+                tally.passed(rows, encoder.blocks.handed_over() - before);
                 handed??;
             }
             first += part.rows as u64;

@@ -1,17 +1,16 @@
 //! Rows as encoded records.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use aerolane::Error;
-use aerolane::raw::{RawOps, RawShape};
+use aerolane::raw::BlockOps;
+use aerolane::writer::BlockWriter;
 use aerolane_wire::WireError;
-use aerolane_wire::message::op;
 use aerolane_wire::particle::particle_type;
 use aerolane_wire::proto::MAX_BODY_SIZE;
 use pyo3::Python;
 
-use super::super::key::{TableKey, WrittenKey};
+use super::super::key::{USER_KEY_HEADER, WrittenKey, make_user_key};
 use super::plan::Plan;
 use super::tally::{Key, Tally};
 use crate::columns::{Part, Unfit};
@@ -22,13 +21,11 @@ const BYTES: usize = 1 << 20;
 /// What a request has beside its operations, at most.
 const BESIDE: usize = 1 << 16;
 
-/// Records that were encoded, and memory for the next ones.
-#[derive(Default)]
-pub(super) struct Encoded {
-    pub(super) records: VecDeque<(WrittenKey, RawShape)>,
+/// Encodes rows into blocks.
+pub(super) struct Encoder {
+    pub(super) blocks: BlockWriter<WrittenKey>,
+    /// The user key of a row, as a field of a request.
     key: Vec<u8>,
-    /// What the last record took.
-    room: usize,
 }
 
 /// Why a value cannot be sent.
@@ -43,7 +40,11 @@ impl From<WireError> for Why {
     }
 }
 
-impl Encoded {
+impl Encoder {
+    pub(super) const fn new(blocks: BlockWriter<WrittenKey>) -> Self {
+        Self { blocks, key: Vec::new() }
+    }
+
     /// Encodes rows of a part, as many as are to be handed over together; gives how many these were. `first`: the number
     /// of the part's first row in the table.
     pub(super) fn encode(&mut self, plan: &Plan, part: &Part, from: usize, first: u64, tally: &Tally) -> usize {
@@ -60,6 +61,7 @@ impl Encoded {
         for row in rows.clone() {
             let number = first + row as u64;
             self.key.clear();
+            self.key.extend_from_slice(&[0; USER_KEY_HEADER]);
             let kind = match part.columns[plan.key].encode(row, &mut self.key) {
                 Ok(kind @ (particle_type::INTEGER | particle_type::STRING | particle_type::BLOB)) => kind,
                 Ok(particle_type::NIL) => {
@@ -77,15 +79,18 @@ impl Encoded {
                     continue;
                 }
             };
-            match self.record(plan, part, row) {
-                Ok(ops) if ops.is_empty() => tally.skipped(),
-                Ok(ops) => {
-                    let shape = plan.template.with_ops(ops);
-                    bytes += shape.size();
-                    let key = TableKey::new(&plan.names, number, kind, &self.key);
-                    self.records.push_back((WrittenKey::Row(key), shape));
-                }
-                Err(text) => tally.refused(number, Key::of(kind, &self.key), &Error::invalid_argument(text)),
+            make_user_key(&mut self.key, kind);
+            let value = &self.key[USER_KEY_HEADER..];
+            let digest = plan.names.digest(kind, value);
+            let written: Result<_, String> = self.blocks.push(number, &digest, &self.key, |ops| {
+                let written = write_bins(plan, part, row, ops);
+                bytes += ops.size();
+                written
+            });
+            match written {
+                Ok(0) => tally.skipped(),
+                Ok(_) => {}
+                Err(text) => tally.refused(number, Key::of(kind, value), &Error::invalid_argument(text)),
             }
             if bytes >= BYTES {
                 return row + 1 - begin;
@@ -93,32 +98,23 @@ impl Encoded {
         }
         rows.len()
     }
+}
 
-    /// The operations of a row.
-    fn record(&mut self, plan: &Plan, part: &Part, row: usize) -> Result<RawOps, String> {
-        let mut ops = RawOps::in_buffer(Vec::with_capacity(self.room));
-        for (column, name) in &plan.bins {
-            let column = &part.columns[*column];
-            let written = ops.push(op::WRITE, particle_type::NIL, name.as_bytes(), |out| {
-                // In front of the value: size, kind, particle type, flags, length of the name, name.
-                let place = out.len() - name.len() - 3;
-                match column.encode(row, out).map_err(Why::Unfit)? {
-                    particle_type::NIL if !plan.delete_nulls => Err(Why::Null),
-                    kind => {
-                        out[place] = kind;
-                        Ok(())
-                    }
-                }
-            });
-            match written {
-                Ok(()) | Err(Why::Null) => {}
-                Err(Why::Unfit(unfit)) => return Err(format!("bin '{name}': {}", unfit.text())),
-            }
-            if ops.size() > MAX_BODY_SIZE - BESIDE {
-                return Err(format!("the record has more than {} bytes", MAX_BODY_SIZE - BESIDE));
-            }
+/// The operations of a row.
+fn write_bins(plan: &Plan, part: &Part, row: usize, ops: &mut BlockOps<'_>) -> Result<(), String> {
+    for (column, name) in &plan.bins {
+        let column = &part.columns[*column];
+        let written = ops.write(name.as_bytes(), |out| match column.encode(row, out).map_err(Why::Unfit)? {
+            particle_type::NIL if !plan.delete_nulls => Err(Why::Null),
+            kind => Ok(kind),
+        });
+        match written {
+            Ok(()) | Err(Why::Null) => {}
+            Err(Why::Unfit(unfit)) => return Err(format!("bin '{name}': {}", unfit.text())),
         }
-        self.room = ops.size();
-        Ok(ops)
+        if ops.size() > MAX_BODY_SIZE - BESIDE {
+            return Err(format!("the record has more than {} bytes", MAX_BODY_SIZE - BESIDE));
+        }
     }
+    Ok(())
 }

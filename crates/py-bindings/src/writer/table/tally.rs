@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use aerolane::batch::FailureSummary;
 use aerolane::sync::Mutex;
-use aerolane::writer::OutcomeSink;
+use aerolane::writer::BlockOwner;
 use aerolane::{Error, Outcome};
+use aerolane_wire::digest::Digest;
 use aerolane_wire::particle::particle_type;
 use tokio::sync::Notify;
 
-use super::super::key::WrittenKey;
+use super::super::key::{Names, TableKey, WrittenKey};
 
 /// The user key of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,25 +97,10 @@ impl Tally {
         Arc::new(Self { state: Mutex::default(), keep, began: Instant::now(), settled: Notify::new() })
     }
 
-    /// What hears the outcomes.
-    pub(super) fn sink(self: &Arc<Self>) -> OutcomeSink<WrittenKey> {
-        let tally = Arc::clone(self);
-        Arc::new(move |outcomes: &[Outcome<WrittenKey>]| tally.told(outcomes))
-    }
-
-    fn told(&self, outcomes: &[Outcome<WrittenKey>]) {
+    /// Outcomes have come.
+    fn tell(&self, told: impl FnOnce(&mut State)) {
         let mut state = self.state.lock();
-        for outcome in outcomes {
-            let (WrittenKey::Row(key), Some(delivery)) = (outcome.record_key(), outcome.delivery()) else { continue };
-            state.counts.told += 1;
-            match delivery.error() {
-                None => state.counts.ok += 1,
-                Some(error) => {
-                    let (kind, value) = key.value();
-                    state.fail(key.row, || Key::of(kind, value), error, self.keep);
-                }
-            }
-        }
+        told(&mut state);
         if state.counts.outstanding() == 0 {
             self.settled.notify_one();
         }
@@ -131,10 +117,10 @@ impl Tally {
     }
 
     /// So many rows were read, and so many handed over.
-    pub(super) fn passed(&self, rows: usize, handed_over: usize) {
+    pub(super) fn passed(&self, rows: usize, handed_over: u64) {
         let counts = &mut self.state.lock().counts;
         counts.rows += rows as u64;
-        counts.handed_over += handed_over as u64;
+        counts.handed_over += handed_over;
     }
 
     /// Waits until each row that was handed over has its outcome. In one place at a time.
@@ -153,6 +139,43 @@ impl Tally {
         drop(state);
         failures.sort_by_key(|failure| failure.row);
         Result { counts, failures, summary, elapsed: self.began.elapsed() }
+    }
+}
+
+/// The table's rows as the writer knows them.
+pub(super) struct Owner {
+    pub(super) tally: Arc<Tally>,
+    pub(super) names: Arc<Names>,
+}
+
+impl BlockOwner<WrittenKey> for Owner {
+    fn key(&self, number: u64, digest: &Digest, user_key: &[u8]) -> WrittenKey {
+        WrittenKey::Row(TableKey::new(&self.names, number, digest, user_key))
+    }
+
+    fn confirmed(&self, rows: usize) {
+        self.tally.tell(|state| {
+            state.counts.told += rows as u64;
+            state.counts.ok += rows as u64;
+        });
+    }
+
+    fn told(&self, outcomes: &[Outcome<WrittenKey>]) {
+        self.tally.tell(|state| {
+            for outcome in outcomes {
+                let (WrittenKey::Row(key), Some(delivery)) = (outcome.record_key(), outcome.delivery()) else {
+                    continue;
+                };
+                state.counts.told += 1;
+                match delivery.error() {
+                    None => state.counts.ok += 1,
+                    Some(error) => {
+                        let (kind, value) = key.value();
+                        state.fail(key.row, || Key::of(kind, value), error, self.tally.keep);
+                    }
+                }
+            }
+        });
     }
 }
 

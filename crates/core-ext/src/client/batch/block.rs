@@ -1,0 +1,378 @@
+//! Rows that all do the same to records of one set, side by side in memory: for requests by the million.
+
+use std::sync::Arc;
+
+use aerolane_wire::digest::{DIGEST_SIZE, Digest};
+use aerolane_wire::message::{Message, MessageHeader, encode_op, op};
+use aerolane_wire::particle::particle_type;
+use aerolane_wire::{WireError, WireResult};
+use aerospike_core::BatchPolicy;
+
+use super::on_lane::run_by;
+use super::raw_rows::set_in;
+use super::raw_shape::{RawOps, RawShape, RowParts};
+use super::rows::{Rows, Target};
+use crate::batch::{RowAnswer, RowPatches, frame_of_rows};
+use crate::client::asynchronous::Shared;
+use crate::command::decode::{bad, failure};
+use crate::driver::lane_ref::LaneRef;
+use crate::error::{Error, Result};
+
+/// What the rows of blocks have in common.
+#[derive(Debug)]
+pub struct BlockShape {
+    shape: RawShape,
+    namespace: Box<str>,
+    /// Namespace and set as fields of a request, and how many these are.
+    names: Box<[u8]>,
+    names_count: u32,
+}
+
+impl BlockShape {
+    /// `shape`: what each row does, without operations. `names`: namespace and set as fields of a request (size, type,
+    /// value), and how many these are.
+    #[must_use]
+    pub fn new(shape: RawShape, namespace: &str, (names, names_count): (&[u8], u32)) -> Self {
+        Self { shape, namespace: namespace.into(), names: names.into(), names_count }
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+}
+
+/// A row: where it stands in the bytes of its block.
+#[derive(Debug, Clone, Copy)]
+struct BlockRow {
+    /// What the caller calls it.
+    number: u64,
+    /// Its user key as a field, if it has one; then its operations.
+    start: u32,
+    ops: u32,
+    end: u32,
+    ops_count: u32,
+}
+
+/// Rows of one request.
+#[derive(Debug)]
+pub(crate) struct Block {
+    shape: Arc<BlockShape>,
+    digests: Vec<Digest>,
+    rows: Vec<BlockRow>,
+    bytes: Vec<u8>,
+}
+
+/// The operations of a row that is being written.
+#[derive(Debug)]
+pub struct BlockOps<'a> {
+    bytes: &'a mut Vec<u8>,
+    start: usize,
+    count: u32,
+}
+
+impl BlockOps<'_> {
+    /// Writes a bin: `value` appends the value's bytes and gives its particle type. A bin without a value is removed.
+    ///
+    /// # Errors
+    /// That of `value`, or that the bin's name has more than 255 bytes. Nothing is appended then.
+    pub fn write<E: From<WireError>>(
+        &mut self,
+        name: &[u8],
+        value: impl FnOnce(&mut Vec<u8>) -> std::result::Result<u8, E>,
+    ) -> std::result::Result<(), E> {
+        let start = self.bytes.len();
+        let written = encode_op(self.bytes, op::WRITE, particle_type::NIL, name, |out| {
+            let kind = value(out)?;
+            // Behind the size and the kind of operation.
+            out[start + 5] = kind;
+            Ok(())
+        });
+        match written {
+            Ok(()) => self.count += 1,
+            Err(_) => self.bytes.truncate(start),
+        }
+        written
+    }
+
+    /// How many bytes of a request they take so far.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count as usize
+    }
+}
+
+impl Block {
+    /// Without rows, with room for so many and for so many bytes.
+    pub(crate) fn new(shape: Arc<BlockShape>, rows: usize, bytes: usize) -> Self {
+        Self {
+            shape,
+            digests: Vec::with_capacity(rows),
+            rows: Vec::with_capacity(rows),
+            bytes: Vec::with_capacity(bytes),
+        }
+    }
+
+    /// Adds a row that writes what `ops` writes; none if that is nothing, or fails. `user_key`: as a field of a request.
+    /// Gives the number of operations.
+    pub(crate) fn push<E>(
+        &mut self,
+        number: u64,
+        digest: Digest,
+        user_key: &[u8],
+        ops: impl FnOnce(&mut BlockOps<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<usize, E> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(user_key);
+        let ops_start = self.bytes.len();
+        let mut writer = BlockOps { bytes: &mut self.bytes, start: ops_start, count: 0 };
+        let written = ops(&mut writer);
+        let ops_count = writer.count;
+        if written.is_err() || ops_count == 0 {
+            self.bytes.truncate(start);
+            return written.map(|()| 0);
+        }
+        let row =
+            BlockRow { number, start: start as u32, ops: ops_start as u32, end: self.bytes.len() as u32, ops_count };
+        self.rows.push(row);
+        self.digests.push(digest);
+        Ok(ops_count as usize)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many bytes of operations and user keys it has.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn digests(&self) -> &[Digest] {
+        &self.digests
+    }
+
+    /// The number of a row and its user key, as a field of a request.
+    pub(crate) fn key(&self, row: usize) -> (u64, &[u8]) {
+        let BlockRow { number, start, ops, .. } = self.rows[row];
+        (number, &self.bytes[start as usize..ops as usize])
+    }
+
+    /// What a row does, apart from the others.
+    pub(crate) fn shape(&self, row: usize) -> RawShape {
+        let BlockRow { ops, end, ops_count, .. } = self.rows[row];
+        self.shape.shape.with_ops(RawOps::of_writes(self.bytes[ops as usize..end as usize].to_vec(), ops_count))
+    }
+
+    /// How many bytes of a batch a row takes, about.
+    pub(crate) fn row_size(&self, row: usize) -> usize {
+        let BlockRow { start, end, .. } = self.rows[row];
+        self.shape.shape.row_size_of(self.shape.names.len() + (end - start) as usize)
+    }
+
+    /// Takes rows out, whose places are given in order.
+    pub(crate) fn remove(&mut self, rows: &[usize]) {
+        let mut gone = rows.iter().copied().peekable();
+        let mut stays = (0..self.rows.len()).map(|row| gone.next_if_eq(&row).is_none()).collect::<Vec<_>>().into_iter();
+        let mut digests = stays.clone();
+        self.rows.retain(|_| stays.next().unwrap_or(true));
+        self.digests.retain(|_| digests.next().unwrap_or(true));
+    }
+
+    fn parts(&self, row: u32) -> RowParts<'_> {
+        let BlockRow { start, ops, end, ops_count, .. } = self.rows[row as usize];
+        RowParts {
+            digest: &self.digests[row as usize],
+            names: (&self.shape.names, self.shape.names_count),
+            user_key: &self.bytes[start as usize..ops as usize],
+            ops: (&self.bytes[ops as usize..end as usize], ops_count),
+        }
+    }
+}
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Pending,
+    /// The record has this generation and expires then.
+    Ok {
+        generation: u32,
+        expiration: u32,
+    },
+    /// Place among the failures.
+    Failed(u32),
+}
+
+/// A block that is sent, once, and what became of its rows.
+pub(crate) struct SentBlock<B> {
+    block: Arc<B>,
+    ends: Vec<End>,
+    failures: Vec<(Error, Option<Arc<str>>)>,
+    /// Who has answered last, and mostly everything.
+    node: Option<Arc<str>>,
+}
+
+/// The outcome of a row.
+#[derive(Debug)]
+pub(crate) enum BlockOutcome<'a> {
+    /// The server has left it out, or there was no answer.
+    Pending,
+    /// Generation and expiration of the record.
+    Ok(u32, u32),
+    Failed(&'a Error),
+}
+
+impl<B: AsRef<Block> + Send + Sync> SentBlock<B> {
+    pub(crate) fn new(block: Arc<B>) -> Self {
+        let ends = vec![End::Pending; (*block).as_ref().len()];
+        Self { block, ends, failures: Vec::new(), node: None }
+    }
+
+    /// Carries the rows out on the calling task's lane, by exactly this policy.
+    pub(crate) async fn write(&mut self, shared: &Shared, policy: &BatchPolicy) -> Result<()> {
+        let lane = shared.lanes.caller_lane()?;
+        let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
+        run_by(&shared.cluster, LaneRef::Tasks(&lane), policy, self, nobody).await
+    }
+
+    /// What became of a row, and who said so.
+    pub(crate) fn outcome(&self, row: usize) -> (BlockOutcome<'_>, Option<&Arc<str>>) {
+        match self.ends[row] {
+            End::Pending => (BlockOutcome::Pending, None),
+            End::Ok { generation, expiration } => (BlockOutcome::Ok(generation, expiration), self.node.as_ref()),
+            End::Failed(place) => {
+                let (error, node) = &self.failures[place as usize];
+                (BlockOutcome::Failed(error), node.as_ref())
+            }
+        }
+    }
+
+    fn block(&self) -> &Block {
+        (*self.block).as_ref()
+    }
+
+    fn fail_by(&mut self, row: u32, error: Error, node: Option<Arc<str>>) {
+        self.ends[row as usize] = End::Failed(self.failures.len() as u32);
+        self.failures.push((error, node));
+    }
+
+    fn confirm(&mut self, row: u32, header: MessageHeader, node: &Arc<str>) {
+        self.ends[row as usize] = End::Ok { generation: header.generation, expiration: header.record_ttl };
+        if self.node.as_ref().is_none_or(|before| !Arc::ptr_eq(before, node)) {
+            self.node = Some(Arc::clone(node));
+        }
+    }
+}
+
+impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
+    fn count(&self) -> usize {
+        self.block().len()
+    }
+
+    #[inline]
+    fn target<R>(&self, row: u32, take: impl FnOnce(Target<'_>) -> R) -> R {
+        let Block { shape, digests, .. } = self.block();
+        take(Target { namespace: &shape.namespace, digest: &digests[row as usize], writes: true })
+    }
+
+    fn has_write(&self, _row: u32) -> bool {
+        true
+    }
+
+    fn set_of(&self, _row: u32) -> String {
+        set_in(&self.block().shape.names)
+    }
+
+    fn is_pending(&self, row: u32) -> bool {
+        matches!(self.ends[row as usize], End::Pending)
+    }
+
+    fn begin(&mut self) {
+        self.failures.clear();
+    }
+
+    #[inline]
+    fn clear(&mut self, row: u32) {
+        self.ends[row as usize] = End::Pending;
+    }
+
+    fn fail(&mut self, row: u32, error: Error) {
+        self.fail_by(row, error, None);
+    }
+
+    fn stamp_unanswered(&mut self, row: u32, cause: &Error) {
+        self.fail_by(row, cause.clone(), None);
+    }
+
+    fn encode(
+        &self,
+        (policy, patches): (&BatchPolicy, RowPatches),
+        rows: &[u32],
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let block = self.block();
+        // In one go: it would be moved a dozen times while it grows.
+        let beside = 22 + DIGEST_SIZE + block.shape.names.len();
+        out.reserve(block.bytes.len() + rows.len() * beside);
+        frame_of_rows(policy, timeout_ms, out, |batch| {
+            let shape = &block.shape.shape;
+            let (header, send_key) = shape.header_of(policy, patches);
+            for (place, &row) in rows.iter().enumerate() {
+                let parts = block.parts(row);
+                batch.row(place as u32, parts.digest, &header, |writer| {
+                    shape.write_row(&parts, send_key, writer);
+                    WireResult::Ok(())
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    #[inline]
+    fn answer(&mut self, _policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()> {
+        let header = answer.header();
+        match answer.message()? {
+            Ok(_) => self.confirm(row, header, answer.node()),
+            Err(error) => {
+                let node = Arc::clone(answer.node());
+                self.fail_by(row, error.set_in_doubt(true, sent), Some(node));
+            }
+        }
+        Ok(())
+    }
+
+    fn fits_single(&self, _row: u32) -> bool {
+        true
+    }
+
+    fn encode_single(
+        &self,
+        how: (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.block().shape.shape.encode_single(&self.block().parts(row), how, timeout_ms, out)
+    }
+
+    fn answer_single(
+        &mut self,
+        _policy: &BatchPolicy,
+        row: u32,
+        body: &[u8],
+        node: &Arc<str>,
+    ) -> Result<Option<Error>> {
+        let message = Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))?;
+        if message.header.result_code != 0 {
+            return Ok(Some(failure(&message, node)));
+        }
+        self.confirm(row, message.header, node);
+        Ok(None)
+    }
+}

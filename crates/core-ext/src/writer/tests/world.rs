@@ -1,0 +1,325 @@
+//! A writer's core in simulated time: nodes that answer after a while, maps that change, and a check that every record has
+//! exactly one outcome and that no two records of a key are in flight.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane_wire::digest::Digest;
+use aerospike_core::ResultCode;
+
+use crate::error::Error;
+use crate::writer::core::{Block, BlockEnds, BlockRef, Core, Done, DoneBlock, Payload, Router, Sent, Tag};
+use crate::writer::delivery::{AttemptEnd, Delivery, Written};
+use crate::writer::options::WriterOptions;
+
+pub(super) const MS: Duration = Duration::from_millis(1);
+
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) digest: Digest,
+    pub(super) number: usize,
+}
+
+impl Tag for Name {
+    fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    fn namespace(&self) -> &'static str {
+        "test"
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum What {
+    Put,
+    Add,
+    Delete,
+}
+
+impl Payload for What {
+    fn repeats_safely(&self) -> bool {
+        *self != Self::Add
+    }
+
+    fn may_be_missing(&self) -> bool {
+        *self == Self::Delete
+    }
+}
+
+/// Keys go to nodes by their first byte.
+pub(super) struct Map {
+    pub(super) version: u64,
+    pub(super) nodes: u16,
+    pub(super) orphaned: bool,
+}
+
+impl Router for Map {
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn node(&self, _namespace: &str, digest: &Digest) -> Option<u16> {
+        (!self.orphaned).then(|| (u16::from(digest[0]) + self.version as u16) % self.nodes)
+    }
+}
+
+/// How a node answers a record (its number, how often it was tried).
+pub(super) type Answer = Box<dyn FnMut(u16, usize, u32) -> Result<Written, Error>>;
+
+/// Rows that are handed over together.
+pub(super) struct Rows {
+    digests: Vec<Digest>,
+    rows: Vec<(Name, What)>,
+}
+
+/// Bytes of each record and row.
+pub(super) const BYTES: usize = 100;
+
+impl Block<Name, What> for Rows {
+    fn digests(&self) -> &[Digest] {
+        &self.digests
+    }
+
+    fn bytes(&self, _row: usize) -> usize {
+        BYTES
+    }
+
+    fn record(&self, row: usize) -> (Name, What) {
+        self.rows[row].clone()
+    }
+
+    fn remove(&mut self, rows: &[usize]) {
+        for row in rows.iter().rev() {
+            self.digests.remove(*row);
+            self.rows.remove(*row);
+        }
+    }
+}
+
+/// How the rows of a block have ended.
+struct Ends(Vec<Result<Written, Error>>);
+
+impl BlockEnds for Ends {
+    fn is_ok(&self, row: usize) -> bool {
+        self.0[row].is_ok()
+    }
+
+    fn end(&self, row: usize) -> AttemptEnd {
+        AttemptEnd { result: self.0[row].clone(), node: Some(Arc::from("n")) }
+    }
+}
+
+/// What a request holds.
+pub(super) enum Held {
+    Records(Vec<Sent<Name, What>>),
+    Block(BlockRef<Rows>),
+}
+
+impl Held {
+    fn names(&self) -> Vec<Name> {
+        match self {
+            Self::Records(rows) => rows.iter().map(|sent| sent.tag.clone()).collect(),
+            Self::Block(block) => block.rows.rows.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+}
+
+/// A request in flight: when it is answered, its node and rows.
+pub(super) type Flying = (Instant, u16, Held);
+
+pub(super) struct World {
+    pub(super) core: Core<Name, What, Rows>,
+    pub(super) map: Map,
+    pub(super) start: Instant,
+    pub(super) now: Instant,
+    pub(super) latency: Duration,
+    /// Of one node that is slower than the others.
+    pub(super) slow: Option<(u16, Duration)>,
+    pub(super) answer: Answer,
+    /// Requests in flight.
+    pub(super) flying: Vec<Flying>,
+    /// Sizes of requests, with their nodes and moments.
+    pub(super) requests: Vec<(Duration, u16, usize)>,
+    pub(super) tries: HashMap<usize, u32>,
+    /// Which key is in flight, by number of the record.
+    pub(super) busy: BTreeMap<Digest, usize>,
+    /// The records that took effect, in order.
+    pub(super) effects: Vec<usize>,
+    pub(super) outcomes: BTreeMap<usize, Delivery>,
+    /// How many rows were confirmed with their blocks, and the sizes of blocks when they were sent.
+    pub(super) confirmed: usize,
+    pub(super) blocks: Vec<usize>,
+    pub(super) handed: usize,
+    pub(super) most_flying: usize,
+}
+
+impl World {
+    pub(super) fn new(
+        options: WriterOptions,
+        answer: impl FnMut(u16, usize, u32) -> Result<Written, Error> + 'static,
+    ) -> Self {
+        let start = Instant::now();
+        Self {
+            core: Core::new(options, 7, start),
+            map: Map { version: 1, nodes: 3, orphaned: false },
+            start,
+            now: start,
+            latency: MS,
+            slow: None,
+            answer: Box::new(answer),
+            flying: Vec::new(),
+            requests: Vec::new(),
+            tries: HashMap::new(),
+            busy: BTreeMap::new(),
+            effects: Vec::new(),
+            outcomes: BTreeMap::new(),
+            confirmed: 0,
+            blocks: Vec::new(),
+            handed: 0,
+            most_flying: 0,
+        }
+    }
+
+    pub(super) fn hand(&mut self, key: u8, what: What) {
+        self.hand_sized(key, what, BYTES);
+    }
+
+    pub(super) fn hand_sized(&mut self, key: u8, what: What, bytes: usize) {
+        let mut digest = [key; 20];
+        digest[1] = 0;
+        self.hand_of(digest, what, bytes);
+    }
+
+    pub(super) fn hand_of(&mut self, digest: Digest, what: What, bytes: usize) {
+        let tag = Name { digest, number: self.handed };
+        let wakes = self.core.next_wake(self.now);
+        self.core.wants_refresh();
+        let sequence = self.core.push(tag, what, bytes, self.now, &self.map);
+        assert_eq!(sequence, self.handed as u64);
+        self.handed += 1;
+        if self.core.stirred() {
+            self.settle();
+        } else {
+            // As the driver does nothing then, there must be nothing to do.
+            assert_eq!(self.core.begin(self.now), None);
+            assert!(wakes.is_some_and(|wakes| self.core.next_wake(self.now).is_some_and(|now| now >= wakes)));
+            assert!(!self.core.wants_refresh() && self.core.done().is_empty());
+        }
+    }
+
+    /// Starts senders, which take their rows once all of them have begun, and takes outcomes.
+    pub(super) fn settle(&mut self) {
+        let mut begun = VecDeque::new();
+        loop {
+            begun.extend(std::iter::from_fn(|| self.core.begin(self.now)));
+            let Some(node) = begun.pop_front() else { break };
+            let mut rows = Vec::new();
+            let block = self.core.fill(node, self.now, &self.map, &mut rows);
+            assert!(rows.is_empty() || block.is_none());
+            let held = match block {
+                Some(block) => Held::Block(block),
+                None if rows.is_empty() => continue,
+                None => Held::Records(rows),
+            };
+            let names = held.names();
+            for name in &names {
+                let other = self.busy.insert(name.digest, name.number);
+                assert_eq!(other, None, "two records of a key are in flight");
+                *self.tries.entry(name.number).or_default() += 1;
+            }
+            self.requests.push((self.now - self.start, node, names.len()));
+            if matches!(held, Held::Block(_)) {
+                self.blocks.push(names.len());
+            }
+            let latency = self.slow.filter(|(slow, _)| *slow == node).map_or(self.latency, |(_, latency)| latency);
+            self.flying.push((self.now + latency, node, held));
+            self.most_flying = self.most_flying.max(self.flying.len());
+        }
+        for Done { tag, delivery, .. } in self.core.done() {
+            assert!(self.outcomes.insert(tag.number, delivery).is_none(), "a second outcome of {}", tag.number);
+        }
+        for DoneBlock { confirmed, room, .. } in self.core.done_blocks() {
+            assert_eq!(room, confirmed * BYTES);
+            self.confirmed += confirmed;
+        }
+    }
+
+    /// Lets time pass until nothing is outstanding, or for so long.
+    pub(super) fn run(&mut self, most: Duration) {
+        let end = self.now + most;
+        loop {
+            let answered = self.flying.iter().map(|(at, ..)| *at).min();
+            let wakes = self.core.next_wake(self.now);
+            let Some(next) = answered.into_iter().chain(wakes).min() else { return };
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+            while let Some(index) = self.flying.iter().position(|(at, ..)| *at <= self.now) {
+                let (_, node, held) = self.flying.remove(index);
+                let answers: Vec<_> = held.names().iter().map(|name| self.answered(node, name)).collect();
+                match held {
+                    Held::Records(rows) => {
+                        let node_name = || Some(Arc::from(format!("n{node}")));
+                        let ends = rows.into_iter().zip(answers).map(|(Sent { slot_ref, payload, .. }, result)| {
+                            (slot_ref, payload, AttemptEnd { result, node: node_name() })
+                        });
+                        self.core.ended(node, ends, self.now, &self.map);
+                    }
+                    Held::Block(block) => self.core.block_ended(node, block, &Ends(answers), self.now, &self.map),
+                }
+            }
+            self.core.tick(self.now, &self.map);
+            self.settle();
+        }
+    }
+
+    fn answered(&mut self, node: u16, name: &Name) -> Result<Written, Error> {
+        self.busy.remove(&name.digest);
+        let result = (self.answer)(node, name.number, self.tries[&name.number]);
+        if result.is_ok() {
+            self.effects.push(name.number);
+        }
+        result
+    }
+
+    /// Hands rows over as a block for the node of the first. Keys are those of [`hand`](Self::hand).
+    pub(super) fn hand_block(&mut self, rows: impl IntoIterator<Item = (u8, What)>) {
+        let mut block = Rows { digests: Vec::new(), rows: Vec::new() };
+        for (key, what) in rows {
+            let mut digest = [key; 20];
+            digest[1] = 0;
+            block.digests.push(digest);
+            block.rows.push((Name { digest, number: self.handed }, what));
+            self.handed += 1;
+        }
+        let node = self.map.node("test", &block.digests[0]).unwrap_or(0);
+        self.core.push_block(node, block, self.now, &self.map);
+        assert!(self.core.stirred());
+        self.settle();
+    }
+
+    pub(super) fn error(&self, number: usize) -> &Error {
+        self.outcomes[&number].error().unwrap_or_else(|| panic!("{number} has succeeded"))
+    }
+}
+
+#[allow(clippy::unnecessary_wraps)] // an answer, as the others
+pub(super) fn ok() -> Result<Written, Error> {
+    Ok(Written::with_generation(1))
+}
+
+pub(super) fn server(code: ResultCode) -> Result<Written, Error> {
+    Err(Error::server(code, &Arc::from("node")))
+}
+
+pub(super) fn timed_out() -> Result<Written, Error> {
+    Err(Error::timeout("no answer").set_in_doubt(true, 1))
+}
+
+pub(super) fn options() -> WriterOptions {
+    WriterOptions::default()
+}
