@@ -26,8 +26,11 @@ WHEELS := $(TARGET)/wheels
 EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
 PROFILE ?= fast
+# Python tests wait more than they compute, so several processes share them, file by file. Not on a real cluster, which they would
+# share.
+WORKERS ?= $(if $(AEROSPIKE_HOST),0,4)
 # If everything fails, stop after a few tests instead of an hour.
-PYTEST := -m pytest -q --maxfail 8
+PYTEST := -m pytest -q --maxfail 8 -n $(WORKERS) --dist loadfile
 # Those beside other clients run where these are installed: see test-peers.
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
