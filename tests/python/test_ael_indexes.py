@@ -63,7 +63,8 @@ def test_hints_namespaces_and_sets():
 
 def test_a_query_by_index_finds_what_the_text_says(client, set_name):
     index = f"{set_name}_age"
-    client.create_index_blocking("test", set_name, "age", index, IndexType.NUMERIC)
+    task = client.create_index_blocking("test", set_name, "age", index, IndexType.NUMERIC)
+    task.wait_till_complete_blocking(0.02, 30)
     for number in range(40):
         bins = {"age": number, "city": "Rome" if number % 3 else "Oslo"}
         client.put_blocking(native.Key("test", set_name, number), bins)

@@ -5,8 +5,11 @@
 //! the client counts ([`Sums::cost_factor`]), and all lanes try at the same moments ([`later`]). Decision 0017 has the models
 //! compared.
 
-use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, Sums};
-use super::schedule::{After, Direction, MS, Phase, Schedule, later};
+use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, STARVED_GAP, Sums};
+use super::schedule::{
+    After, BACK_OFF, COARSE, Direction, HOME, HOME_SOON, MOST_BACK_OFF, MOST_BACK_OFF_ALONE, MOST_HOME, MS, Phase,
+    Schedule, later,
+};
 use super::sizing::{Bounds, Measured, Reading, Sizing};
 use crate::metrics::AnswerCounter;
 
@@ -29,26 +32,12 @@ const USUAL_ROUND_TRIP: u64 = 100_000;
 pub(super) const FIRST_DEPTH: usize = 16;
 /// At least so many are put on a connection: the next is to be there when one is done.
 const LEAST_DEPTH: f64 = 4.0;
+const MOST_DEPTH: f64 = 1024.0;
 /// The work put on a connection takes about so many nanoseconds and twice a round trip.
 const COMMITTED: f64 = 1e6;
 
-/// First wait after a rejected probe.
-const BACK_OFF: u64 = 8 * MS;
-/// Probes take large steps while they are repeated after no more than this time, then small ones.
-const COARSE: u64 = 2 * BACK_OFF;
-/// Longest wait between probes.
-const MOST_BACK_OFF: u64 = 512 * MS;
-/// Longest wait between narrowing probes while each request has its connection for itself: there little else shows that
-/// the server has become faster.
-const MOST_BACK_OFF_ALONE: u64 = 256 * MS;
 /// Requests that take less than this share of what they took when a narrowing probe was rejected say so at once.
 const QUICKER: f64 = 0.9;
-/// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
-/// a busy machine takes for a gain may be none, and a wide width hides it.
-const HOME: u64 = 512 * MS;
-/// The same where the client was what is slow before.
-const HOME_SOON: u64 = 64 * MS;
-const MOST_HOME: u64 = 32_768 * MS;
 /// A few requests that were much slower than the others are expected again for this long: while each request has its
 /// connection for itself, nothing shows them.
 const UNEVEN_FOR: u64 = 256 * MS;
@@ -60,6 +49,8 @@ const LONG: u64 = 16 * MS;
 const LEAST: u64 = MS;
 /// A trial whose connections do not open, or that gets no answers, ends after this time.
 const LONGEST_SETTLING: u64 = 50 * MS;
+/// What was in flight on connections that are not used any more is waited for so long: it would pass for what those in use do.
+const LONGEST_DRAINING: u64 = 1024 * MS;
 /// Most pairs of reference and probe before a probe counts as rejected.
 const MOST_PAIRS: u32 = 6;
 
@@ -126,6 +117,8 @@ pub(super) struct Adaptive {
     /// Nanoseconds between two answers of a busy connection, of late; 0 while none came.
     gap: f64,
     depth: usize,
+    /// The depth is not less.
+    least_depth: f64,
 }
 
 impl Adaptive {
@@ -167,6 +160,7 @@ impl Adaptive {
             rejected: None,
             gap: 0.0,
             depth: FIRST_DEPTH,
+            least_depth: LEAST_DEPTH,
         }
     }
 
@@ -179,14 +173,21 @@ impl Adaptive {
         let (before, width) = (self.width, width.clamp(1, self.bounds.max));
         self.width = width;
         self.found = width != self.bounds.start;
+        // What is in flight is answered by then, also where other clients have most of the server.
+        let drained = 2.0 * reading.in_flight as f64 * self.gap / before as f64;
         if width < before {
             // Fewer connections may have more to do each, also in a time as short as now.
             self.depth = self.depth.max(FIRST_DEPTH);
             self.gap = self.gap.min(COMMITTED / FIRST_DEPTH as f64);
         }
         // Widening: the new connections are to have answered. Narrowing: what was submitted before is to be answered.
-        let answers = if width > before { (width - before).max(8) } else { reading.in_flight };
-        self.phase = Phase::Settling { next, answers: self.answers + answers as u64, since: reading.now };
+        let (answers, longest) = match next {
+            _ if width > before => ((width - before).max(8), LONGEST_SETTLING),
+            After::Trial => (reading.in_flight, LONGEST_SETTLING),
+            After::Reference => (reading.in_flight, LONGEST_SETTLING.max((drained as u64).min(LONGEST_DRAINING))),
+        };
+        let (answers, since) = (self.answers + answers as u64, reading.now);
+        self.phase = Phase::Settling { next, answers, since, until: since + longest };
     }
 
     fn measure(&mut self, now: u64, phase: Phase) {
@@ -267,13 +268,20 @@ impl Adaptive {
 
     /// Follows the gap, and how much may be put on a connection.
     fn note_gap(&mut self, reading: &Reading) {
+        if reading.requests > reading.in_flight && reading.answers as usize >= self.depth {
+            // All that was there is done, and others have waited in line: the client takes long to come back, and not the server.
+            self.least_depth = (2.0 * self.depth as f64).min(MOST_DEPTH);
+            self.depth = self.depth.max(self.least_depth as usize);
+        } else {
+            self.least_depth = (self.least_depth * 0.98).max(LEAST_DEPTH);
+        }
         let Some(gap) = reading.gap else { return };
         let answers = f64::from(reading.answers);
         let gap = gap as f64 / answers;
         let weight = if self.gap == 0.0 { 1.0 } else { (answers / 32.0).min(0.5) };
         self.gap += weight * (gap - self.gap);
         let depth = (COMMITTED + 2.0 * self.round_trip() as f64) / self.gap.max(1.0);
-        self.depth = depth.clamp(LEAST_DEPTH, 1024.0) as usize;
+        self.depth = depth.clamp(self.least_depth, MOST_DEPTH) as usize;
     }
 
     /// As many connections as a throughput keeps busy, and a margin for their ups and downs.
@@ -300,6 +308,10 @@ impl Adaptive {
         self.epoch.sums_of_all(now, self.of_node.of_all_lanes())
     }
 
+    fn is_starved(&self, requests: usize) -> bool {
+        requests >= 2 * self.width && self.width < self.bounds.max && self.epoch.is_starved(requests, self.width)
+    }
+
     /// Whether processors limit the throughput, so far as the present epoch shows.
     fn is_fast(&self, now: u64) -> bool {
         self.epoch.rate_of_all(now, self.of_node.of_all_lanes()) >= FAST
@@ -310,6 +322,7 @@ impl Adaptive {
         let Epoch { answers, reads, gap_answers, .. } = self.epoch;
         let gap = self.epoch.gap();
         let crowded = 2 * requests >= 3 * self.width && self.width < self.bounds.max;
+        let starved = self.is_starved(requests);
         let fast = self.is_fast(now);
         let plain = !fast && !self.doubtful && gap_answers >= 8 && gap >= PLAIN_GAP;
         let slow = !fast && gap_answers >= 64 && gap >= SLOW_GAP;
@@ -318,7 +331,9 @@ impl Adaptive {
         } else {
             answers >= 40 && reads >= 3
         };
-        if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
+        if (!(starved || crowded && (plain || slow)) && !enough)
+            || now.saturating_sub(self.epoch.began) < self.least_time()
+        {
             return;
         }
         self.reference = self.sums(now);
@@ -336,9 +351,17 @@ impl Adaptive {
     }
 
     fn multiply(&mut self, reading: &Reading) {
-        let factor = if self.reference.rate < FAST { 4 } else { 2 };
+        let factor = if self.reference.gap > STARVED_GAP {
+            // Step by step it would take seconds with so few answers.
+            usize::MAX
+        } else if self.reference.rate < FAST {
+            4
+        } else {
+            2
+        };
         self.from = self.width;
-        self.set_width((self.width * factor).min(reading.requests.max(self.width + 1)), reading, After::Trial);
+        let wider = self.width.saturating_mul(factor).min(reading.requests.max(self.width + 1));
+        self.set_width(wider, reading, After::Trial);
     }
 
     fn start_trial(&mut self, reading: &Reading) {
@@ -375,8 +398,9 @@ impl Adaptive {
             gain = gain.max((self.reference.wait / trial.wait).min(factor));
         }
         let gain = gain / trial.cost_factor(&self.reference);
-        // Half of what more connections could give at most.
-        if gain >= 1.0 + (factor - 1.0) / 2.0 {
+        // Half of what more connections could give at most. Less if most requests wait in front of the few connections from before.
+        let starved = self.reference.gap > STARVED_GAP && gain >= 1.5;
+        if starved || gain >= 1.0 + (factor - 1.0) / 2.0 {
             self.reference = trial;
             self.reference_answers = answers;
             self.doubtful = false;
@@ -441,6 +465,13 @@ impl Adaptive {
             }
         }
         let Epoch { gap_answers, .. } = self.epoch;
+        let sudden = self.usual_gap > 0.0 && self.usual_gap < STARVED_GAP / 4.0;
+        if (sudden || now >= self.again.due) && self.is_starved(requests) {
+            self.start(now);
+            // If it is in vain, the next time is later.
+            self.anew = true;
+            return;
+        }
         if now >= self.again.due
             && crowded
             && gap_answers >= 16
@@ -724,14 +755,15 @@ impl Sizing for Adaptive {
                 Phase::Trial => After::Trial,
                 Phase::Settling { next, .. } => next,
             };
-            self.phase = Phase::Settling { next, answers: self.answers + ready, since: now };
+            let (answers, until) = (self.answers + ready, now + LONGEST_SETTLING);
+            self.phase = Phase::Settling { next, answers, since: now, until };
             return;
         }
         self.note_gap(reading);
-        if let Phase::Settling { next, answers, since } = self.phase {
+        if let Phase::Settling { next, answers, since, until } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);
             let settled = self.answers >= answers && now >= since + self.round_trip() && opened;
-            let late = now > since + LONGEST_SETTLING;
+            let late = now > until;
             if next == After::Trial && !self.starting && self.is_piling_up(reading.requests) {
                 return self.reject(reading);
             }
@@ -762,23 +794,5 @@ impl Sizing for Adaptive {
         // While each request has its connection for itself there is no gap, and while each waits for others none is alone:
         // what was measured last stays.
         Measured { service: self.gap / 1e3, round_trip: self.round_trip.unwrap_or_default() as f64 / 1e3 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A server on the client's own processors: twice as many connections bring a little more throughput, but answers come one
-    /// by one.
-    #[test]
-    fn more_throughput_at_the_price_of_more_processor_time_is_no_gain() {
-        let epoch = |answers: u64, reads: u32| Epoch { answers, reads, load: 64 * 10_000_000, ..Epoch::at(0, None) };
-        let shared = epoch(1000, 100).sums(10_000_000);
-        let spread = epoch(1300, 1300).sums(10_000_000);
-        assert!(spread.rate / shared.rate / spread.cost_factor(&shared) < 0.2);
-        // A slow one answers one by one in any case.
-        let (few, many) = (epoch(100, 100).sums(10_000_000), epoch(400, 380).sums(10_000_000));
-        assert!(many.rate / few.rate / many.cost_factor(&few) > 3.9);
     }
 }

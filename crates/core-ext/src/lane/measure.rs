@@ -12,6 +12,11 @@ pub(super) const READ_COST: f64 = 3.0;
 /// those of a scheduler.
 pub(super) const CLIENT_BOUND: f64 = 2.0;
 
+/// A connection that brings answers so rarely, while a request is to wait so long for its own, in microseconds, has too small a
+/// share of a server that others use with more connections.
+pub(super) const STARVED_GAP: f64 = 2_000.0;
+const STARVED: f64 = 40_000.0;
+
 /// Nothing is measured for longer to see enough of the few slow requests, in nanoseconds.
 const LONGEST: u64 = 50_000_000;
 
@@ -63,6 +68,12 @@ impl Epoch {
     /// Microseconds between two answers of a busy connection.
     pub(super) fn gap(&self) -> f64 {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
+    }
+
+    /// Whether the connections have too small a share of the server, with so many requests on so many of them.
+    pub(super) fn is_starved(&self, requests: usize, width: usize) -> bool {
+        let (gap, to_come) = (self.gap(), requests as f64 / width as f64 * self.gap());
+        self.gap_answers >= 8 && gap > STARVED_GAP && to_come > STARVED
     }
 
     /// Nanoseconds until a busy connection brings its next answers, seen from any moment: long where few requests are much
@@ -257,5 +268,18 @@ mod tests {
         let sums = epoch.sums(960_000);
         assert_eq!(sums.most, 30);
         assert!((sums.requests - 109.0 / 12.0).abs() < 0.01, "{}", sums.requests);
+    }
+
+    /// A server on the client's own processors: twice as many connections bring a little more throughput, but answers come one
+    /// by one.
+    #[test]
+    fn more_throughput_at_the_price_of_more_processor_time_is_no_gain() {
+        let epoch = |answers: u64, reads: u32| Epoch { answers, reads, load: 64 * 10_000_000, ..Epoch::at(0, None) };
+        let shared = epoch(1000, 100).sums(10_000_000);
+        let spread = epoch(1300, 1300).sums(10_000_000);
+        assert!(spread.rate / shared.rate / spread.cost_factor(&shared) < 0.2);
+        // A slow one answers one by one in any case.
+        let (few, many) = (epoch(100, 100).sums(10_000_000), epoch(400, 380).sums(10_000_000));
+        assert!(many.rate / few.rate / many.cost_factor(&few) > 3.9);
     }
 }

@@ -3,6 +3,22 @@
 /// About a millisecond: waits are powers of two, so that their multiples meet.
 pub(super) const MS: u64 = 1 << 20;
 
+/// First wait after a rejected probe.
+pub(super) const BACK_OFF: u64 = 8 * MS;
+/// Probes take large steps while they are repeated after no more than this time, then small ones.
+pub(super) const COARSE: u64 = 2 * BACK_OFF;
+/// Longest wait between probes.
+pub(super) const MOST_BACK_OFF: u64 = 512 * MS;
+/// Longest wait between narrowing probes while each request has its connection for itself: there little else shows that
+/// the server has become faster.
+pub(super) const MOST_BACK_OFF_ALONE: u64 = 256 * MS;
+/// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
+/// a busy machine takes for a gain may be none, and a wide width hides it.
+pub(super) const HOME: u64 = 512 * MS;
+/// The same where the client was what is slow before.
+pub(super) const HOME_SOON: u64 = 64 * MS;
+pub(super) const MOST_HOME: u64 = 32_768 * MS;
+
 /// The first moment after about so long of those at which all lanes try something: several that share a server, also those
 /// of other clients, then see what all of them do together. One alone would see what it takes from the others.
 pub(super) fn later(now: u64, wait: u64) -> u64 {
@@ -29,8 +45,8 @@ impl Direction {
 pub(super) enum Phase {
     /// Measures what the present width gives.
     Reference,
-    /// The width has changed: until the requests from before are answered, nothing is measured.
-    Settling { next: After, answers: u64, since: u64 },
+    /// The width has changed: until the requests from before are answered, or until that moment, nothing is measured.
+    Settling { next: After, answers: u64, since: u64, until: u64 },
     /// Measures what the width of a trial gives.
     Trial,
 }

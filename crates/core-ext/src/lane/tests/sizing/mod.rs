@@ -203,3 +203,17 @@ fn nobody_starves() {
     let failing = failing(|verdict| verdict.longest as f64 <= 1e9 + 5e3 * verdict.best.mean);
     assert!(failing.is_empty(), "{}", failing.join("\n"));
 }
+
+/// With few connections there are few answers to learn from, and most requests wait in front of them when the crowd comes.
+#[test]
+fn a_small_share_of_a_crowded_server_is_left_soon() {
+    let cases = [(64, 10_000), (120, 12_000), (120, 20_000)].map(|case| (1..=4).map(move |seed| (case, seed)));
+    let cases: Vec<_> = cases.into_iter().flatten().collect();
+    in_parallel(&cases, |&((callers, turn), seed)| {
+        let verdicts = scenarios::crowd(callers, turn, seed).run();
+        for (part, least) in [(1, 0.8), (2, 0.95)] {
+            let width = verdicts[part].width / callers as f64;
+            assert!(width >= least, "{callers} callers, {turn} us, seed {seed}: {width:.2} of them in part {part}");
+        }
+    });
+}

@@ -200,6 +200,16 @@ fn changes(callers: usize, seed: u64, (memory, ssd, far): (u64, u64, u64)) -> Ve
     ]
 }
 
+/// Other clients come, with many connections each, and take most of a server that is fast: a connection brings an answer when
+/// it is its turn. Not in the sets: what is to be found here is where a search may take how long, and no number.
+pub(super) fn crowd(callers: usize, turn: u64, seed: u64) -> Scenario {
+    let base = closed(0, false, callers, (1024, 8, 0)).seed(seed);
+    let turn = Service::Fixed(turn * US);
+    // The others divide one time into parts of 200 ms.
+    let stays = Change::Callers(callers);
+    changing("crowd", base, &[Change::Service(0, turn, turn), stays.clone(), stays.clone(), stays.clone(), stays])
+}
+
 /// The scenarios to tune with.
 pub(super) fn tuning() -> Vec<Scenario> {
     let mut all = grid(&TUNING, 0, 5);
