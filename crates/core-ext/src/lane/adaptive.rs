@@ -207,6 +207,13 @@ impl Adaptive {
         self.measure(now, Phase::Reference);
     }
 
+    /// The same where few answers come. If it is in vain, the next time is later.
+    fn start_starved(&mut self, now: u64) {
+        self.usual_gap = self.epoch.gap();
+        self.start(now);
+        self.anew = true;
+    }
+
     /// How long a step of the search is measured at least.
     fn least_time(&self) -> u64 {
         if self.wary {
@@ -464,17 +471,12 @@ impl Adaptive {
                 return self.start(now);
             }
         }
-        let Epoch { gap_answers, .. } = self.epoch;
-        let sudden = self.usual_gap > 0.0 && self.usual_gap < STARVED_GAP / 4.0;
-        if (sudden || now >= self.again.due) && self.is_starved(requests) {
-            self.start(now);
-            // If it is in vain, the next time is later.
-            self.anew = true;
-            return;
+        if (self.usual_gap < STARVED_GAP / 4.0 || now >= self.again.due) && self.is_starved(requests) {
+            return self.start_starved(now);
         }
         if now >= self.again.due
             && crowded
-            && gap_answers >= 16
+            && self.epoch.gap_answers >= 16
             && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap)
             && self.usual_gap > 0.0
         {
