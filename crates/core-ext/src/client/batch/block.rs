@@ -376,3 +376,144 @@ impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use aerolane_wire::digest::digest;
+    use aerolane_wire::message::field;
+    use aerospike_core::BatchWritePolicy;
+    use aerospike_core::expressions::{eq, int_bin, int_val};
+
+    use super::super::raw_rows::RawBatch;
+    use super::super::raw_shape::RawKey;
+    use super::*;
+
+    const NAMES: &[u8] = &[0, 0, 0, 5, field::NAMESPACE, b't', b'e', b's', b't', 0, 0, 0, 2, field::SET, b's'];
+
+    struct Id(Digest, Vec<u8>);
+
+    impl Id {
+        fn new(id: i64) -> Self {
+            let user_key = [&[0, 0, 0, 10, field::KEY, particle_type::INTEGER][..], &id.to_be_bytes()].concat();
+            Self(digest(b"s", particle_type::INTEGER, &id.to_be_bytes()), user_key)
+        }
+    }
+
+    impl RawKey for Id {
+        fn namespace(&self) -> &'static str {
+            "test"
+        }
+
+        fn digest(&self) -> &Digest {
+            &self.0
+        }
+
+        fn names(&self) -> (&[u8], u32) {
+            (NAMES, 2)
+        }
+
+        fn user_key(&self) -> &[u8] {
+            &self.1
+        }
+    }
+
+    impl AsRef<Self> for Block {
+        fn as_ref(&self) -> &Self {
+            self
+        }
+    }
+
+    fn value(id: i64) -> impl Fn(&mut Vec<u8>) -> WireResult<u8> {
+        move |out| {
+            out.extend_from_slice(&id.to_be_bytes());
+            Ok(particle_type::INTEGER)
+        }
+    }
+
+    /// A row of a number and a bin that goes.
+    fn write(ops: &mut BlockOps<'_>, id: i64) -> WireResult<()> {
+        ops.write(b"n", value(id))?;
+        ops.write(b"gone", |_| Ok(particle_type::NIL))
+    }
+
+    fn block(shape: &RawShape, ids: impl IntoIterator<Item = i64>) -> Block {
+        let mut block = Block::new(Arc::new(BlockShape::new(shape.clone(), "test", (NAMES, 2))), 4, 0);
+        for id in ids {
+            let key = Id::new(id);
+            assert_eq!(block.push(id as u64, key.0, &key.1, |ops| write(ops, id)), Ok(2));
+        }
+        block
+    }
+
+    fn shapes() -> [RawShape; 2] {
+        let filtered = BatchWritePolicy {
+            send_key: true,
+            filter_expression: Some(eq(int_bin("n"), int_val(1))),
+            ..BatchWritePolicy::default()
+        };
+        [BatchWritePolicy::default(), filtered]
+            .map(|row| RawShape::write(&BatchPolicy::default(), &row, 0, RawOps::default()).unwrap())
+    }
+
+    #[test]
+    fn requests_are_those_of_single_rows() {
+        let how = (&BatchPolicy::default(), RowPatches::default());
+        for shape in shapes() {
+            let sent = SentBlock::new(Arc::new(block(&shape, 0..9)));
+            let mut single = RawBatch::with_capacity(9);
+            for id in 0..9 {
+                single.shape(sent.block.shape(id));
+                single.push(Id::new(id as i64));
+                assert_eq!(sent.block.key(id), (id as u64, &*Id::new(id as i64).1));
+                assert_eq!(sent.block.row_size(id), sent.block.shape(id).row_size(&Id::new(id as i64)));
+            }
+            for rows in [&[0, 1, 2, 3, 4, 5, 6, 7, 8][..], &[8, 3, 5]] {
+                let (mut one, mut other) = (Vec::new(), Vec::new());
+                sent.encode(how, rows, 1000, &mut one).unwrap();
+                single.encode(how, rows, 1000, &mut other).unwrap();
+                assert_eq!(one, other);
+            }
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            sent.encode_single(how, 7, 1000, &mut one).unwrap();
+            single.encode_single(how, 7, 1000, &mut other).unwrap();
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn a_row_that_fails_or_is_empty_leaves_nothing() {
+        let [shape, _] = shapes();
+        let mut of_two = block(&shape, [1]);
+        let key = Id::new(2);
+        let failing = |ops: &mut BlockOps<'_>| {
+            ops.write(b"n", value(2))?;
+            assert_eq!((ops.count(), ops.size()), (1, 17));
+            ops.write(b"m", |out| {
+                out.push(1);
+                Err(WireError::invalid("on purpose", 0))
+            })
+        };
+        assert!(of_two.push(2, key.0, &key.1, failing).is_err());
+        assert_eq!(of_two.push(2, key.0, &key.1, |_| WireResult::Ok(())), Ok(0));
+        let key = Id::new(3);
+        assert_eq!(of_two.push(3, key.0, &key.1, |ops| write(ops, 3)), Ok(2));
+        let expected = block(&shape, [1, 3]);
+        assert_eq!((of_two.bytes, of_two.digests), (expected.bytes, expected.digests));
+    }
+
+    #[test]
+    fn rows_are_taken_out() {
+        let [shape, _] = shapes();
+        let mut some = block(&shape, 0..6);
+        some.remove(&[0, 3, 5]);
+        let numbers: Vec<_> = (0..some.len()).map(|row| some.key(row).0).collect();
+        assert_eq!(numbers, [1, 2, 4]);
+        let digests: Vec<_> = [1, 2, 4].map(|id| Id::new(id).0).into();
+        assert_eq!(some.digests(), digests);
+        let (mut one, mut other) = (Vec::new(), Vec::new());
+        let how = (&BatchPolicy::default(), RowPatches::default());
+        SentBlock::new(Arc::new(some)).encode(how, &[0, 1, 2], 9, &mut one).unwrap();
+        SentBlock::new(Arc::new(block(&shape, [1, 2, 4]))).encode(how, &[0, 1, 2], 9, &mut other).unwrap();
+        assert_eq!(one, other);
+    }
+}
