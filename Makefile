@@ -28,7 +28,7 @@ EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 PROFILE ?= fast
 # Python tests wait more than they compute, so several processes share them, file by file. Not on a real cluster, which they would
 # share.
-WORKERS ?= $(if $(AEROSPIKE_HOST),0,4)
+WORKERS ?= $(if $(AEROSPIKE_HOST),0,3)
 # If everything fails, stop after a few tests instead of an hour.
 PYTEST := -m pytest -q --maxfail 8 -n $(WORKERS) --dist loadfile
 # Those beside other clients run where these are installed: see test-peers.
