@@ -19,7 +19,8 @@ use crate::topology::{NodeId, Topology};
 
 /// Who hands blocks over, and hears what became of their rows, on the thread that has got it.
 pub trait BlockOwner<K: WriterKey>: Send + Sync {
-    /// The key of a row that is to be a record of its own. `user_key`: as a field of a request.
+    /// The key of a row that is to be a record of its own. `user_key`: as a field of a request. Asked while the writer is locked:
+    /// it must not call the writer.
     fn key(&self, number: u64, digest: &Digest, user_key: &[u8]) -> K;
 
     /// So many rows were confirmed together with their blocks.
