@@ -83,7 +83,8 @@ def ask(link: str, timeout: float) -> tuple[bool, str]:
         with urllib.request.urlopen(request, timeout=timeout):
             return False, ""
     except urllib.error.HTTPError as error:
-        return error.code in (404, 410), f"{error.code} {error.reason}"
+        with error:  # it holds the answer's body
+            return error.code in (404, 410), f"{error.code} {error.reason}"
     except urllib.error.URLError as error:
         return "Name or service not known" in str(error.reason), str(error.reason)
     except OSError as error:
