@@ -83,8 +83,8 @@ def test_importing_starts_nothing():
 
 
 def test_importing_loads_nothing_but_asyncio():
-    """What an import costs is what it loads: of its own modules too, only those whose names the package exports. `typing`
-    comes with asyncio up to Python 3.13."""
+    """What an import costs is what it loads: of its own modules too, only those whose names the package exports.
+    `typing` comes with asyncio up to Python 3.13."""
     program = (
         "import sys, asyncio, typing\n"
         "before = set(sys.modules)\n"

@@ -86,5 +86,3 @@ def test_each_row_is_what_its_summary_says(new_cluster):
     assert counted["retries"] > 0, "nothing has happened"
     # Most rows of a request went together; those that failed went on by themselves.
     assert counted["ok"] == counts["ok"] and counted["requests"] < rows / 2
-
-
