@@ -431,6 +431,9 @@ def test_bounds_of_the_writer(write, bins):
     assert write(table, max_outstanding_bytes=1000).ok == 3000
     assert write({"id": [1], "b": [bytes(5000)]}, max_outstanding_bytes=1000).ok == 1
     assert len(bins(1)["b"]) == 5000
+    # A row that takes all the room, between others for the same node.
+    mixed = {"id": np.arange(300), "b": [bytes(5000 if row % 7 == 3 else 20) for row in range(300)]}
+    assert write(mixed, max_outstanding_bytes=1000).ok == 300
 
 
 def test_beside_other_records_of_a_writer(either, session, dataset, bins):

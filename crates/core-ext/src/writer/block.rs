@@ -162,8 +162,16 @@ impl<K: WriterKey> BlockWriter<K> {
         let count = filling.rows.push(number, *digest, user_key, ops)?;
         if count > 0 {
             let size = self.inner.room_of(filling.rows.row_size(filling.rows.len() - 1)) as usize;
-            filling.bytes += size;
-            if filling.rows.len() >= most || filling.bytes >= most_bytes {
+            if filling.bytes + size > most_bytes
+                && let Some(rows) = filling.rows.split_last()
+            {
+                // Together they could take more room than there is.
+                self.close(node);
+                self.open[node] = Some(Filling { rows, bytes: size });
+            } else {
+                filling.bytes += size;
+            }
+            if self.open[node].as_ref().is_some_and(|open| open.rows.len() >= most || open.bytes >= most_bytes) {
                 self.close(node);
             }
         }

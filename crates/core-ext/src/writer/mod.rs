@@ -6,6 +6,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
+//! | `core/slots`, `core/youngest`, `core/blocks` | the records; the last one of each key; rows that need no slot |
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |

@@ -175,6 +175,17 @@ impl Block {
         self.shape.shape.row_size_of(self.shape.names.len() + (end - start) as usize)
     }
 
+    /// The last row as a block of its own; none if there is no other.
+    pub(crate) fn split_last(&mut self) -> Option<Self> {
+        if self.len() < 2 {
+            return None;
+        }
+        let (digest, row) = (self.digests.pop()?, self.rows.pop()?);
+        let bytes = self.bytes.split_off(row.start as usize);
+        let row = BlockRow { start: 0, ops: row.ops - row.start, end: row.end - row.start, ..row };
+        Some(Self { shape: Arc::clone(&self.shape), digests: vec![digest], rows: vec![row], bytes })
+    }
+
     /// Takes rows out, whose places are given in order.
     pub(crate) fn remove(&mut self, rows: &[usize]) {
         let mut gone = rows.iter().copied().peekable();
@@ -499,6 +510,18 @@ mod tests {
         assert_eq!(of_two.push(3, key.0, &key.1, |ops| write(ops, 3)), Ok(2));
         let expected = block(&shape, [1, 3]);
         assert_eq!((of_two.bytes, of_two.digests), (expected.bytes, expected.digests));
+    }
+
+    #[test]
+    fn the_last_row_becomes_a_block() {
+        let [shape, _] = shapes();
+        let mut some = block(&shape, 0..3);
+        let last = some.split_last().unwrap();
+        for (is, expected) in [(&some, block(&shape, 0..2)), (&last, block(&shape, 2..3))] {
+            assert_eq!((&is.bytes, &is.digests), (&expected.bytes, &expected.digests));
+            assert_eq!((is.key(0), is.row_size(0)), (expected.key(0), expected.row_size(0)));
+        }
+        assert!(block(&shape, 0..1).split_last().is_none());
     }
 
     #[test]
