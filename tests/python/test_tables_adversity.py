@@ -1,5 +1,6 @@
 """Tables while the cluster is in trouble: what the summary says of each row is held against what the cluster holds."""
 
+import contextlib
 import itertools
 import threading
 
@@ -54,8 +55,10 @@ def test_each_row_is_what_its_summary_says(new_cluster):
     with aerolane.SyncClient(cluster.seeds) as client:
         session = client.create_session()
         options = {"attempt_timeout": 1.5, "record_ttl": 10, "max_outstanding_records": 800, "batch_records": 64}
-        with session.writer(**options) as writer:
+        with session.writer(**options) as writer, contextlib.ExitStack() as cleanup:
             trouble.start()
+            cleanup.callback(trouble.join)
+            cleanup.callback(over.set)
             for _ in range(TABLES):
                 ids = [*range(KEYS), *itertools.islice(once, ONCE), *range(0, KEYS, 3)]
                 values = np.arange(rows + 1, rows + 1 + len(ids))
@@ -66,13 +69,11 @@ def test_each_row_is_what_its_summary_says(new_cluster):
                 for row, key in enumerate(ids):
                     told.setdefault(key, []).append((rows + 1 + row, failed.get(row)))
                 rows += len(ids)
-            over.set()
-            trouble.join()
-            counted = writer.metrics()
+        counted = writer.metrics()
         held = {}
         for key in told:
-            with_key = session.get(Key("test", "tables", key))
-            held[key] = with_key.bins["n"] if with_key is not None else 0
+            record = session.get(Key("test", "tables", key))
+            held[key] = record.bins["n"] if record is not None else 0
     counts = {"ok": 0, "failed": 0, "in doubt": 0}
     for key, written in told.items():
         confirmed = max((value for value, failure in written if failure is None), default=0)

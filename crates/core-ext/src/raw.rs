@@ -4,7 +4,7 @@
 //! * [`RawClient`]: routing, connections, deadlines, retries and errors of a client, for requests that the caller encodes and
 //!   whose answers it decodes. [`driver::host`] drives its connections on a foreign event loop
 //! * [`RawBatch`], [`RawQuery`]: the same for batches and queries
-//! * `RawWriter`, in [`writer`](crate::writer): the same for writing in bulk
+//! * `RawWriter` and `BlockWriter`, in [`writer`](crate::writer): the same for writing in bulk
 //! * [`lane`], [`driver`], [`topology`], [`cluster`], [`connect`], [`command`]: state machines, encoders and decoders
 //!
 //! A service uses [`Client`](crate::Client), [`LocalClient`](crate::LocalClient) or [`SyncClient`](crate::SyncClient).

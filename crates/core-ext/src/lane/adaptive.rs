@@ -32,7 +32,6 @@ const USUAL_ROUND_TRIP: u64 = 100_000;
 pub(super) const FIRST_DEPTH: usize = 16;
 /// At least so many are put on a connection: the next is to be there when one is done.
 const LEAST_DEPTH: f64 = 4.0;
-const MOST_DEPTH: f64 = 1024.0;
 /// The work put on a connection takes about so many nanoseconds and twice a round trip.
 const COMMITTED: f64 = 1e6;
 
@@ -117,8 +116,6 @@ pub(super) struct Adaptive {
     /// Nanoseconds between two answers of a busy connection, of late; 0 while none came.
     gap: f64,
     depth: usize,
-    /// The depth is not less.
-    least_depth: f64,
 }
 
 impl Adaptive {
@@ -160,7 +157,6 @@ impl Adaptive {
             rejected: None,
             gap: 0.0,
             depth: FIRST_DEPTH,
-            least_depth: LEAST_DEPTH,
         }
     }
 
@@ -205,13 +201,6 @@ impl Adaptive {
         self.base = None;
         self.pairs = Pairs::default();
         self.measure(now, Phase::Reference);
-    }
-
-    /// The same where few answers come. If it is in vain, the next time is later.
-    fn start_starved(&mut self, now: u64) {
-        self.usual_gap = self.epoch.gap();
-        self.start(now);
-        self.anew = true;
     }
 
     /// How long a step of the search is measured at least.
@@ -275,20 +264,13 @@ impl Adaptive {
 
     /// Follows the gap, and how much may be put on a connection.
     fn note_gap(&mut self, reading: &Reading) {
-        if reading.requests > reading.in_flight && reading.answers as usize >= self.depth {
-            // All that was there is done, and others have waited in line: the client takes long to come back, and not the server.
-            self.least_depth = (2.0 * self.depth as f64).min(MOST_DEPTH);
-            self.depth = self.depth.max(self.least_depth as usize);
-        } else {
-            self.least_depth = (self.least_depth * 0.98).max(LEAST_DEPTH);
-        }
         let Some(gap) = reading.gap else { return };
         let answers = f64::from(reading.answers);
         let gap = gap as f64 / answers;
         let weight = if self.gap == 0.0 { 1.0 } else { (answers / 32.0).min(0.5) };
         self.gap += weight * (gap - self.gap);
         let depth = (COMMITTED + 2.0 * self.round_trip() as f64) / self.gap.max(1.0);
-        self.depth = depth.clamp(self.least_depth, MOST_DEPTH) as usize;
+        self.depth = depth.clamp(LEAST_DEPTH, 1024.0) as usize;
     }
 
     /// As many connections as a throughput keeps busy, and a margin for their ups and downs.
@@ -471,8 +453,11 @@ impl Adaptive {
                 return self.start(now);
             }
         }
-        if (self.usual_gap < STARVED_GAP / 4.0 || now >= self.again.due) && self.is_starved(requests) {
-            return self.start_starved(now);
+        if now >= self.again.due && self.is_starved(requests) {
+            self.start(now);
+            // If it is in vain, the next one is later.
+            self.anew = true;
+            return;
         }
         if now >= self.again.due
             && crowded

@@ -103,11 +103,12 @@ pub struct BlockWriter<K: WriterKey> {
     shape: Arc<BlockShape>,
     owner: Arc<dyn BlockOwner<K>>,
     map: Arc<Topology>,
+    /// The most rows of a block, and about how many bytes.
+    most: (usize, usize),
     /// By the index of their nodes.
     open: Vec<Option<Filling>>,
     /// Those that are to be handed over, in order.
     full: VecDeque<(u16, Filling)>,
-    full_rows: usize,
     /// Bytes of the fullest block so far.
     room: usize,
     handed_over: u64,
@@ -124,13 +125,13 @@ impl<K: WriterKey> BlockWriter<K> {
         let map = inner.shared.cluster.topology();
         map.namespace(shape.namespace())?;
         Ok(Self {
+            most: inner.block_bounds(),
             inner,
             shape: Arc::new(shape),
             owner,
             map,
             open: Vec::new(),
             full: VecDeque::new(),
-            full_rows: 0,
             room: 0,
             handed_over: 0,
         })
@@ -154,7 +155,7 @@ impl<K: WriterKey> BlockWriter<K> {
         if self.open.len() <= node {
             self.open.resize_with(node + 1, || None);
         }
-        let (most, most_bytes) = self.inner.block_bounds();
+        let (most, most_bytes) = self.most;
         let filling = self.open[node].get_or_insert_with(|| Filling {
             rows: client::Block::new(Arc::clone(&self.shape), most, self.room),
             bytes: 0,
@@ -178,12 +179,6 @@ impl<K: WriterKey> BlockWriter<K> {
         Ok(count)
     }
 
-    /// How many rows wait in full blocks.
-    #[must_use]
-    pub const fn full_rows(&self) -> usize {
-        self.full_rows
-    }
-
     /// How many rows have been handed over.
     #[must_use]
     pub const fn handed_over(&self) -> u64 {
@@ -200,7 +195,6 @@ impl<K: WriterKey> BlockWriter<K> {
             && filling.rows.len() > 0
         {
             self.room = self.room.max(filling.rows.size()).min(self.inner.options().batch_bytes);
-            self.full_rows += filling.rows.len();
             self.full.push_back((node as u16, filling));
         }
     }
@@ -214,7 +208,6 @@ impl<K: WriterKey> BlockWriter<K> {
         self.inner.shared.check_open()?;
         while let Some((node, Filling { rows, bytes })) = self.full.pop_front() {
             let count = rows.len();
-            self.full_rows -= count;
             let block = OwnedBlock { rows, owner: Arc::clone(&self.owner) };
             self.inner.hand_over_block(node, block, count, bytes).await?;
             self.handed_over += count as u64;
@@ -231,6 +224,6 @@ impl<K: WriterKey> BlockWriter<K> {
 
 impl<K: WriterKey> fmt::Debug for BlockWriter<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BlockWriter({} rows handed over, {} in full blocks)", self.handed_over, self.full_rows)
+        write!(f, "BlockWriter({} rows handed over)", self.handed_over)
     }
 }

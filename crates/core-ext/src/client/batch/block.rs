@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use aerolane_wire::digest::{DIGEST_SIZE, Digest};
-use aerolane_wire::message::{Message, MessageHeader, encode_op, op};
+use aerolane_wire::message::{MessageHeader, encode_op, op};
 use aerolane_wire::particle::particle_type;
 use aerolane_wire::{WireError, WireResult};
 use aerospike_core::BatchPolicy;
 
 use super::on_lane::run_by;
-use super::raw_rows::set_in;
+use super::raw_rows::{set_in, single_answer};
 use super::raw_shape::{RawOps, RawShape, RowParts};
 use super::rows::{Rows, Target};
 use crate::batch::{RowAnswer, RowPatches, frame_of_rows};
 use crate::client::asynchronous::Shared;
-use crate::command::decode::{bad, failure};
 use crate::driver::lane_ref::LaneRef;
 use crate::error::{Error, Result};
 
@@ -379,11 +378,10 @@ impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
         body: &[u8],
         node: &Arc<str>,
     ) -> Result<Option<Error>> {
-        let message = Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))?;
-        if message.header.result_code != 0 {
-            return Ok(Some(failure(&message, node)));
+        match single_answer(body, node)? {
+            Ok(header) => self.confirm(row, header, node),
+            Err(error) => return Ok(Some(error)),
         }
-        self.confirm(row, message.header, node);
         Ok(None)
     }
 }

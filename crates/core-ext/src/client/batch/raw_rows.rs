@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use aerolane_wire::WireResult;
-use aerolane_wire::message::{Message, field};
+use aerolane_wire::message::{Message, MessageHeader, field};
 use aerospike_core::BatchPolicy;
 
 use super::raw_shape::{RawKey, RawShape, RowParts};
@@ -193,6 +193,12 @@ impl Outcome {
     }
 }
 
+/// The header of the answer to a row that went as a plain command, or the server's failure.
+pub(super) fn single_answer(body: &[u8], node: &Arc<str>) -> Result<std::result::Result<MessageHeader, Error>> {
+    let message = Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))?;
+    Ok(if message.header.result_code == 0 { Ok(message.header) } else { Err(failure(&message, node)) })
+}
+
 /// The set among the names of a key, which are fields of a request: size, type, value.
 pub(super) fn set_in(mut names: &[u8]) -> String {
     while let Some((size, rest)) = names.split_first_chunk::<4>() {
@@ -308,9 +314,8 @@ impl<K: RawKey> Rows for RawBatch<K> {
         body: &[u8],
         node: &Arc<str>,
     ) -> Result<Option<Error>> {
-        let message = Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))?;
-        if message.header.result_code != 0 {
-            return Ok(Some(failure(&message, node)));
+        if let Err(error) = single_answer(body, node)? {
+            return Ok(Some(error));
         }
         self.rows[row as usize].outcome = Outcome::keep(&mut self.answers, body)?;
         Ok(None)

@@ -162,11 +162,11 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
     ) {
         self.follow(now, router);
         let BlockRef { first, rows } = sent;
-        let Some(block) = self.blocks.remove(&first) else {
+        let Some(mut block) = self.blocks.remove(&first) else {
             // It was given up meanwhile.
             return self.answered(node, 0, 0, now, router);
         };
-        let mut observed = block.observed.clone();
+        let mut observed = std::mem::take(&mut block.observed);
         observed.sort_unstable();
         let mut observed = observed.into_iter().peekable();
         let (mut confirmed, mut bytes, mut room) = (0, 0, 0);
