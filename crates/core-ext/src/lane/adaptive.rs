@@ -48,6 +48,8 @@ const LONG: u64 = 16 * MS;
 const LEAST: u64 = MS;
 /// A trial whose connections do not open, or that gets no answers, ends after this time.
 const LONGEST_SETTLING: u64 = 50 * MS;
+/// What was in flight on connections that are not used any more is waited for so long: it would pass for what those in use do.
+const LONGEST_DRAINING: u64 = 1024 * MS;
 /// Most pairs of reference and probe before a probe counts as rejected.
 const MOST_PAIRS: u32 = 6;
 
@@ -167,14 +169,21 @@ impl Adaptive {
         let (before, width) = (self.width, width.clamp(1, self.bounds.max));
         self.width = width;
         self.found = width != self.bounds.start;
+        // What is in flight is answered by then, also where other clients have most of the server.
+        let drained = 2.0 * reading.in_flight as f64 * self.gap / before as f64;
         if width < before {
             // Fewer connections may have more to do each, also in a time as short as now.
             self.depth = self.depth.max(FIRST_DEPTH);
             self.gap = self.gap.min(COMMITTED / FIRST_DEPTH as f64);
         }
         // Widening: the new connections are to have answered. Narrowing: what was submitted before is to be answered.
-        let answers = if width > before { (width - before).max(8) } else { reading.in_flight };
-        self.phase = Phase::Settling { next, answers: self.answers + answers as u64, since: reading.now };
+        let (answers, longest) = match next {
+            _ if width > before => ((width - before).max(8), LONGEST_SETTLING),
+            After::Trial => (reading.in_flight, LONGEST_SETTLING),
+            After::Reference => (reading.in_flight, LONGEST_SETTLING.max((drained as u64).min(LONGEST_DRAINING))),
+        };
+        let (answers, since) = (self.answers + answers as u64, reading.now);
+        self.phase = Phase::Settling { next, answers, since, until: since + longest };
     }
 
     fn measure(&mut self, now: u64, phase: Phase) {
@@ -733,14 +742,15 @@ impl Sizing for Adaptive {
                 Phase::Trial => After::Trial,
                 Phase::Settling { next, .. } => next,
             };
-            self.phase = Phase::Settling { next, answers: self.answers + ready, since: now };
+            let (answers, until) = (self.answers + ready, now + LONGEST_SETTLING);
+            self.phase = Phase::Settling { next, answers, since: now, until };
             return;
         }
         self.note_gap(reading);
-        if let Phase::Settling { next, answers, since } = self.phase {
+        if let Phase::Settling { next, answers, since, until } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);
             let settled = self.answers >= answers && now >= since + self.round_trip() && opened;
-            let late = now > since + LONGEST_SETTLING;
+            let late = now > until;
             if next == After::Trial && !self.starting && self.is_piling_up(reading.requests) {
                 return self.reject(reading);
             }
