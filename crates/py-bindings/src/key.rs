@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
 use crate::errors;
-use crate::instance::{Instance, prepare};
+use crate::instance::{Instance, instance, prepare};
 use crate::small_bytes::SmallBytes;
 use crate::value::{self, Refused, ValueKind};
 
@@ -305,7 +305,7 @@ impl Key {
     /// `key`: an int (64 bits, signed). Raises what `Key` raises.
     #[staticmethod]
     #[pyo3(signature = (namespace, set, key))]
-    fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
         let number = match value::look(key) {
             // A number of 64 unsigned bits has other digits than the signed one with its bits.
             Ok(ValueKind::Int(number)) if number < 0 && key.gt(0)? => {
@@ -321,7 +321,8 @@ impl Key {
         };
         let mut digits = [0; 20];
         let digits = decimal(number, &mut digits);
-        Self::from_user_key(namespace, set.unwrap_or_default(), particle_type::STRING, digits)
+        let made = Self::from_user_key(namespace, set.unwrap_or_default(), particle_type::STRING, digits)?;
+        instance(key.py(), || made)
     }
 
     /// The key of a record whose digest alone is known: 20 bytes (or another bytes-like object), or 40 hex digits as a
@@ -331,10 +332,11 @@ impl Key {
     /// other type.
     #[staticmethod]
     #[pyo3(signature = (namespace, set, digest))]
-    fn key_with_digest(namespace: &str, set: Option<&str>, digest: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn key_with_digest(namespace: &str, set: Option<&str>, digest: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
         let set = set.unwrap_or_default();
         check_names(namespace, set)?;
-        Ok(Self::build(namespace, set, digest_of(digest)?, NO_USER_KEY, &[]))
+        let made = Self::build(namespace, set, digest_of(digest)?, NO_USER_KEY, &[]);
+        instance(digest.py(), || made)
     }
 
     /// The namespace.

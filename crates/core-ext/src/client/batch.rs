@@ -16,7 +16,7 @@ mod request;
 mod rows;
 mod written;
 
-pub(crate) use block::{Block, BlockOutcome, SentBlock};
+pub(crate) use block::{Block, BlockAnswers, BlockOutcome, SentBlock};
 pub use block::{BlockOps, BlockShape};
 pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;

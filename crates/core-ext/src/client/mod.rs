@@ -27,7 +27,7 @@ mod watch;
 
 pub use asynchronous::Client;
 pub(crate) use asynchronous::Shared;
-pub(crate) use batch::{Block, BlockOutcome, SentBlock, WrittenRows};
+pub(crate) use batch::{Block, BlockAnswers, BlockOutcome, SentBlock, WrittenRows};
 #[doc(hidden)] // in `raw`
 pub use batch::{BlockOps, BlockShape, RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
 #[doc(hidden)] // in `raw`

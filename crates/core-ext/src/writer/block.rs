@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aerolane_wire::digest::{Digest, partition_id};
 
@@ -13,7 +14,8 @@ use super::core::{Block, BlockEnds};
 use super::delivery::{AttemptEnd, Written};
 use super::driver::{Inner, Row, WriterKey};
 use super::outcome::{Cell, CellRef, Outcome};
-use crate::client::{self, BlockOps, BlockOutcome, BlockShape};
+use super::row_outcomes::RowOutcomes;
+use crate::client::{self, BlockAnswers, BlockOps, BlockOutcome, BlockShape};
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, Topology};
 
@@ -30,13 +32,40 @@ pub trait BlockOwner<K: WriterKey>: Send + Sync {
     fn told(&self, outcomes: &[Outcome<K>]);
 }
 
-/// Rows with their owner.
+/// Rows with those who hear of them.
 pub(super) struct OwnedBlock<K: WriterKey> {
-    rows: client::Block,
-    pub(super) owner: Arc<dyn BlockOwner<K>>,
+    /// Nobody else has them while rows are added.
+    rows: Arc<client::Block>,
+    pub(super) owner: RowOwner<K>,
+}
+
+/// Who hears what becomes of rows.
+pub(super) enum RowOwner<K: WriterKey> {
+    /// Of a table.
+    Table(Arc<dyn BlockOwner<K>>),
+    /// Of puts.
+    Outcomes(Arc<RowOutcomes<K>>),
+}
+
+impl<K: WriterKey> OwnedBlock<K> {
+    pub(super) fn new(rows: client::Block, owner: RowOwner<K>) -> Self {
+        Self { rows: Arc::new(rows), owner }
+    }
+
+    /// The rows, while they can be changed.
+    pub(super) fn open_rows(&mut self) -> Option<&mut client::Block> {
+        Arc::get_mut(&mut self.rows)
+    }
+
+    /// The rows, of which others may know.
+    pub(super) fn shared_rows(&self) -> Arc<client::Block> {
+        Arc::clone(&self.rows)
+    }
 }
 
 impl<K: WriterKey> Block<CellRef<K>, Row> for OwnedBlock<K> {
+    type Ends = Ends;
+
     fn digests(&self) -> &[Digest] {
         self.rows.digests()
     }
@@ -46,14 +75,42 @@ impl<K: WriterKey> Block<CellRef<K>, Row> for OwnedBlock<K> {
         self.rows.row_size(row)
     }
 
-    fn record(&self, row: usize) -> (CellRef<K>, Row) {
-        let (number, user_key) = self.rows.key(row);
-        let key = self.owner.key(number, &self.rows.digests()[row], user_key);
-        (CellRef(Cell::new(key, Some(Arc::clone(&self.owner)))), Row(self.rows.shape(row)))
+    fn sequence(&self, first: u64, row: usize) -> u64 {
+        match &self.owner {
+            RowOwner::Table(_) => first + row as u64,
+            RowOwner::Outcomes(_) => self.rows.key(row).0,
+        }
+    }
+
+    fn after(&self, row: usize) -> Duration {
+        self.rows.after(row)
+    }
+
+    fn tag(&self, row: usize) -> CellRef<K> {
+        match &self.owner {
+            RowOwner::Table(owner) => {
+                let (number, user_key) = self.rows.key(row);
+                let key = owner.key(number, &self.rows.digests()[row], user_key);
+                CellRef(Cell::new(key, Some(Arc::clone(owner))))
+            }
+            RowOwner::Outcomes(outcomes) => outcomes.apart(&self.rows, row),
+        }
+    }
+
+    fn payload(&self, row: usize) -> Row {
+        Row(self.rows.shape(row))
     }
 
     fn remove(&mut self, rows: &[usize]) {
-        self.rows.remove(rows);
+        if let Some(open) = self.open_rows() {
+            open.remove(rows);
+        }
+    }
+
+    fn closed(&mut self) {
+        if let RowOwner::Outcomes(outcomes) = &self.owner {
+            outcomes.closed(&self.rows);
+        }
     }
 }
 
@@ -64,23 +121,34 @@ impl<K: WriterKey> AsRef<client::Block> for OwnedBlock<K> {
 }
 
 /// How the rows of a block ended; `whole`: the request.
-pub(super) struct Ends<'a, K: WriterKey> {
-    pub(super) sent: client::SentBlock<OwnedBlock<K>>,
-    pub(super) whole: &'a Result<()>,
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) answers: BlockAnswers,
+    pub(super) whole: Result<()>,
 }
 
-impl<K: WriterKey> BlockEnds for Ends<'_, K> {
+impl Ends {
+    /// The confirmation of a row, if it was confirmed.
+    pub(super) fn written(&self, row: usize) -> Option<Written> {
+        match self.answers.outcome(row).0 {
+            BlockOutcome::Ok(generation, expiration) => Some(Written::plain(generation, expiration)),
+            _ => None,
+        }
+    }
+}
+
+impl BlockEnds for Ends {
     #[inline]
     fn is_ok(&self, row: usize) -> bool {
-        matches!(self.sent.outcome(row).0, BlockOutcome::Ok(..))
+        matches!(self.answers.outcome(row).0, BlockOutcome::Ok(..))
     }
 
     fn end(&self, row: usize) -> AttemptEnd {
-        let (outcome, node) = self.sent.outcome(row);
+        let (outcome, node) = self.answers.outcome(row);
         let result = match outcome {
             BlockOutcome::Ok(generation, expiration) => Ok(Written::plain(generation, expiration)),
             BlockOutcome::Failed(error) => Err(error.clone()),
-            BlockOutcome::Pending => Err(left_out(self.whole)),
+            BlockOutcome::Pending => Err(left_out(&self.whole)),
         };
         AttemptEnd { result, node: node.cloned() }
     }
@@ -208,7 +276,7 @@ impl<K: WriterKey> BlockWriter<K> {
         self.inner.shared.check_open()?;
         while let Some((node, Filling { rows, bytes })) = self.full.pop_front() {
             let count = rows.len();
-            let block = OwnedBlock { rows, owner: Arc::clone(&self.owner) };
+            let block = OwnedBlock::new(rows, RowOwner::Table(Arc::clone(&self.owner)));
             self.inner.hand_over_block(node, block, count, bytes).await?;
             self.handed_over += count as u64;
         }

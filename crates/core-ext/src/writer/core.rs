@@ -8,6 +8,7 @@
 //! outcome, so neither batches nor retries can change places.
 
 mod blocks;
+mod open;
 mod slots;
 mod youngest;
 
@@ -27,6 +28,7 @@ use super::width::Width;
 use crate::error::{Error, Result};
 use blocks::Outstanding;
 pub(super) use blocks::{Block, BlockEnds, BlockRef, DoneBlock};
+pub(super) use open::{NewRow, Opener};
 pub(super) use slots::SlotRef;
 use slots::{NONE, Slot, Slots, Stage};
 use youngest::{Holder, Youngest};
@@ -83,6 +85,9 @@ struct NodeQueue {
     /// The blocks in its queue, and how many rows they have.
     blocks: VecDeque<u64>,
     block_rows: usize,
+    /// The blocks that rows are added to, and how many these have.
+    open: Vec<u64>,
+    open_rows: usize,
     /// Senders, and how many of them have not taken their rows.
     in_flight: usize,
     starting: usize,
@@ -95,8 +100,7 @@ struct NodeQueue {
 }
 
 /// The records of a writer that have no outcome yet.
-#[derive(Debug)]
-pub(super) struct Core<T, P, B> {
+pub(super) struct Core<T, P, B: Block<T, P>> {
     options: WriterOptions,
     slots: Slots<T, P>,
     youngest: Youngest,
@@ -125,7 +129,7 @@ pub(super) struct Core<T, P, B> {
     stirred: bool,
     counts: Counts,
     done: Vec<Done<T, P>>,
-    done_blocks: Vec<DoneBlock<B>>,
+    done_blocks: Vec<DoneBlock<B, B::Ends>>,
 }
 
 impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
@@ -217,12 +221,14 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         let starting = node.starting.saturating_sub(node.blocks.len());
         let claimed = starting * options.batch_records;
         let block = node.blocks.len() > node.starting;
-        if (node.records <= claimed && !block) || node.in_flight >= node.width.most(options.batches_in_flight, now) {
+        if (node.records + node.open_rows <= claimed && !block)
+            || node.in_flight >= node.width.most(options.batches_in_flight, now)
+        {
             return false;
         }
         let is_wide = node.in_flight >= options.batches_in_flight;
         let full = block
-            || node.records - claimed >= options.batch_records
+            || node.records.saturating_sub(claimed) >= options.batch_records
             || node.bytes.saturating_sub(starting * options.batch_bytes) >= options.batch_bytes;
         let ready = full
             || (starting == 0
@@ -236,7 +242,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
     /// Whether what a node holds keeps others from handing records over for the others.
     fn holds_the_room(&self, node: &NodeQueue) -> bool {
         // Those in flight are about so many: when it comes to more batches than usual, they are full.
-        let held = node.records + node.block_rows + node.in_flight * self.options.batch_records;
+        let held = node.records + node.block_rows + node.open_rows + node.in_flight * self.options.batch_records;
         self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding
     }
 
@@ -251,15 +257,15 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             && !self.arrivals.are_dense(self.nodes.len() * WORTH.min(self.options.batch_records), linger)
     }
 
-    /// When the oldest record of a node's queue has waited for long enough.
+    /// When the oldest record that a node gathers has waited for long enough.
     fn lingers_until(&mut self, index: usize) -> Option<Instant> {
-        loop {
-            let slot_ref = *self.nodes[index].queue.front()?;
-            if self.slots.is_at(slot_ref, Stage::Queued) {
-                return Some(self.slots[slot_ref.slot].since + self.options.linger);
-            }
-            self.nodes[index].queue.pop_front();
+        let queue = &mut self.nodes[index].queue;
+        while queue.front().is_some_and(|slot_ref| !self.slots.is_at(*slot_ref, Stage::Queued)) {
+            queue.pop_front();
         }
+        let queued = queue.front().map(|slot_ref| self.slots[slot_ref.slot].since);
+        let oldest = queued.into_iter().chain(self.oldest_open(index)).min()?;
+        Some(oldest + self.options.linger)
     }
 
     /// The rows of a sender that was begun: a block, or those in `rows`. If there is neither, the sender is over.
@@ -270,6 +276,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         router: &impl Router,
         rows: &mut Vec<Sent<T, P>>,
     ) -> Option<BlockRef<B>> {
+        self.close_oldest(usize::from(node));
         let block = self.fill_block(node, now, router);
         if block.is_none() {
             self.fill_rows(node, now, router, rows);
@@ -500,7 +507,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         }
         for index in 0..self.nodes.len() {
             let node = &self.nodes[index];
-            let nothing = node.records == 0 && node.blocks.is_empty();
+            let nothing = node.records == 0 && node.blocks.is_empty() && node.open.is_empty();
             if nothing || node.in_flight >= self.options.batches_in_flight || node.starting > 0 {
                 continue;
             }
@@ -552,6 +559,8 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
                 bytes: 0,
                 blocks: VecDeque::new(),
                 block_rows: 0,
+                open: Vec::new(),
+                open_rows: 0,
                 in_flight: 0,
                 starting: 0,
                 width: Width::default(),
@@ -578,6 +587,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         queued.retain(|slot_ref| {
             self.slots.is_at(*slot_ref, Stage::Queued) || self.slots.is_at(*slot_ref, Stage::Unowned)
         });
+        queued.extend(self.take_open_apart());
         queued.sort_by_key(|slot_ref| slot_ref.sequence);
         for slot_ref in queued {
             let since = self.slots[slot_ref.slot].since;
@@ -717,8 +727,8 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         std::mem::take(&mut self.done)
     }
 
-    /// The blocks with confirmed rows since the last call.
-    pub(super) fn done_blocks(&mut self) -> Vec<DoneBlock<B>> {
+    /// The blocks that are over since the last call.
+    pub(super) fn done_blocks(&mut self) -> Vec<DoneBlock<B, B::Ends>> {
         std::mem::take(&mut self.done_blocks)
     }
 
@@ -731,7 +741,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
     pub(super) fn node_counts(&self) -> impl Iterator<Item = (usize, NodeCounts)> {
         self.nodes.iter().enumerate().map(|(index, node)| {
             let counts = NodeCounts {
-                queued: node.records + node.block_rows,
+                queued: node.records + node.block_rows + node.open_rows,
                 in_flight: node.in_flight,
                 records_per_second_limit: node.pace.limit(),
                 throttled: node.pace.throttled(),

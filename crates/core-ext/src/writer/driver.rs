@@ -1,7 +1,6 @@
 //! Carries out what the core decides: senders on a runtime, a timer on the control plane's, room for records, outcomes.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -11,13 +10,12 @@ use aerospike_core::BatchPolicy;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
-use super::block::OwnedBlock;
+use super::block::{Ends, OwnedBlock};
 use super::core::{Core, Done, DoneBlock, Payload, Router};
 use super::counts::{Progress, WriterMetrics};
 use super::lone::{LoneChange, LoneSlot};
 use super::options::WriterOptions;
 use super::outcome::{Cell, CellRef, Outcome};
-use super::owner_queue::OwnerQueue;
 use super::sender::{Guard, send};
 use super::stream::{Outcomes, Queue};
 use crate::client::{RawKey, RawShape, Shared, wait};
@@ -73,15 +71,15 @@ type OnDone<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
 /// What all handles of a writer share.
 pub(super) struct Inner<K: WriterKey> {
     pub(super) shared: Arc<Shared>,
-    options: WriterOptions,
+    pub(super) options: WriterOptions,
     /// Of the requests. Its retries are the writer's.
     pub(super) policy: BatchPolicy,
     pub(super) runs: SenderRuntime,
     started: Instant,
     pub(super) state: Mutex<State<K>>,
     /// Room for records, and for their bytes.
-    records: Semaphore,
-    bytes: Semaphore,
+    pub(super) records: Semaphore,
+    pub(super) bytes: Semaphore,
     timer: Arc<Notify>,
     pub(super) on_done: Mutex<Option<OnDone<K>>>,
     pub(super) on_progress: Mutex<Option<OnProgress>>,
@@ -106,7 +104,7 @@ pub(super) struct State<K: WriterKey> {
 pub(super) struct AfterUnlock<K: WriterKey> {
     begin: Vec<u16>,
     done: Vec<Done<CellRef<K>, Row>>,
-    done_blocks: Vec<DoneBlock<OwnedBlock<K>>>,
+    done_blocks: Vec<DoneBlock<OwnedBlock<K>, Ends>>,
     queue: Option<Arc<Queue<K>>>,
     /// Without outcomes to tell of.
     over: Finished<K>,
@@ -217,8 +215,7 @@ impl<K: WriterKey> Inner<K> {
             self.end(after.over);
             return;
         }
-        let confirmed = self.tell_blocks(after.done_blocks);
-        let awaited = self.tell(after.done, confirmed, after.queue.as_ref());
+        let awaited = self.tell(after.done, after.done_blocks, after.queue.as_ref());
         let mut state = self.state.lock();
         state.core.awaited(awaited);
         state.telling -= 1;
@@ -241,71 +238,6 @@ impl<K: WriterKey> Inner<K> {
             let (on_done, on_progress) = (self.on_done.lock().take(), self.on_progress.lock().take());
             drop((on_done, on_progress));
         }
-    }
-
-    /// Tells owners of the rows that were confirmed with their blocks, and gives their room to others. Gives how many there were.
-    fn tell_blocks(&self, done: Vec<DoneBlock<OwnedBlock<K>>>) -> usize {
-        let mut rows = 0;
-        for DoneBlock { rows: block, confirmed, room } in done {
-            if catch_unwind(AssertUnwindSafe(|| block.owner.confirmed(confirmed))).is_err() {
-                crate::logging::error!("the owner of the rows of a writer panicked");
-            }
-            rows += confirmed;
-            self.records.add_permits(confirmed);
-            self.bytes.add_permits(room);
-        }
-        rows
-    }
-
-    /// Gives records their outcomes, and their room to others. Tells whether somebody waited for most of them. `beside`: rows that
-    /// were confirmed beside them.
-    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, beside: usize, queue: Option<&Arc<Queue<K>>>) -> bool {
-        if done.is_empty() && beside == 0 {
-            return false;
-        }
-        let on_done = self.on_done.lock().clone();
-        let on_progress = self.on_progress.lock().clone();
-        let (count, mut records, mut bytes, mut awaited) = (done.len() + beside, 0, 0, 0);
-        let mut heard = Vec::new();
-        let mut owners = OwnerQueue::default();
-        for Done { tag, bytes: size, delivery, .. } in done {
-            let is_told = !(self.options.failures_only && delivery.is_ok());
-            let (wakers, is_awaited) = tag.set(delivery);
-            awaited += usize::from(is_awaited);
-            for waker in wakers {
-                if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-                    crate::logging::error!("the waker of a caller panicked");
-                }
-            }
-            bytes += self.room_of(size) as usize;
-            if tag.owner().is_some() {
-                records += 1;
-                owners.push(tag);
-                continue;
-            }
-            // A record in the queue keeps its room, so that the queue is bounded.
-            let queued = is_told && queue.is_some_and(|queue| queue.push(tag.clone()));
-            records += usize::from(!queued);
-            if is_told && on_done.is_some() {
-                heard.push(Outcome::new(tag));
-            }
-        }
-        owners.tell();
-        if let (Some(on_done), false) = (on_done, heard.is_empty())
-            && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
-        {
-            crate::logging::error!("a callback for the outcomes of a writer panicked");
-        }
-        if let Some(on_progress) = on_progress
-            && catch_unwind(AssertUnwindSafe(|| on_progress(count))).is_err()
-        {
-            crate::logging::error!("a callback for the progress of a writer panicked");
-        }
-        if records > 0 {
-            self.records.add_permits(records);
-        }
-        self.bytes.add_permits(bytes);
-        2 * awaited > count
     }
 
     /// Gives room back that outcomes in a queue have kept.
@@ -354,14 +286,21 @@ impl<K: WriterKey> Inner<K> {
     ) -> Result<std::result::Result<Outcome<K>, (K, RawShape)>> {
         let map = self.check(&key)?;
         let bytes = shape.row_size(&key);
-        match (self.records.try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
-            (Ok(record), Ok(room)) => {
-                record.forget();
-                room.forget();
+        match self.try_room(bytes)? {
+            Some(room) => {
+                room.keep();
                 self.take(key, shape, bytes, &map).map(Ok)
             }
+            None => Ok(Err((key, shape))),
+        }
+    }
+
+    /// Room for a record of so many bytes, if there is some.
+    pub(super) fn try_room(&self, bytes: usize) -> Result<Option<Room<'_>>> {
+        match (self.records.try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
+            (Ok(record), Ok(bytes)) => Ok(Some(Room { record, bytes })),
             (Err(TryAcquireError::Closed), _) | (_, Err(TryAcquireError::Closed)) => Err(closed()),
-            _ => Ok(Err((key, shape))),
+            _ => Ok(None),
         }
     }
 
@@ -404,12 +343,12 @@ impl<K: WriterKey> Inner<K> {
             return Err(closed());
         }
         let now = clock::now();
-        state.core.push(cell, Row(shape), bytes, now, map);
+        state.core.push(cell.clone(), Row(shape), bytes, now, map);
         if state.core.stirred() || state.lone.is_there() {
             let lone = if may_keep && self.is_to_keep(&state) { LoneChange::Left } else { LoneChange::Sent };
             let after = state.after(now, lone);
             if state.lone.is_there() {
-                self.keep(&outcome.cell());
+                self.keep(&cell);
             }
             drop(state);
             self.carry_out(after);
@@ -579,6 +518,20 @@ impl<K: WriterKey> Inner<K> {
     }
 }
 
+/// Room for a record.
+pub(super) struct Room<'a> {
+    record: SemaphorePermit<'a>,
+    bytes: SemaphorePermit<'a>,
+}
+
+impl Room<'_> {
+    /// It is taken until the record has its outcome.
+    pub(super) fn keep(self) {
+        self.record.forget();
+        self.bytes.forget();
+    }
+}
+
 #[cold]
 fn closed() -> Error {
     Error::writer_closed("the writer is closed")
@@ -732,8 +685,7 @@ impl<K: WriterKey> Drop for Inner<K> {
         let state = self.state.get_mut();
         state.core.give_up(|_| closed(), clock::now(), &NoOwner);
         let (done, done_blocks, queue) = (state.core.done(), state.core.done_blocks(), state.queue.take());
-        let confirmed = self.tell_blocks(done_blocks);
-        self.tell(done, confirmed, queue.as_ref());
+        self.tell(done, done_blocks, queue.as_ref());
         if let Some(queue) = queue {
             queue.end();
         }

@@ -1,6 +1,8 @@
 //! The writers of Rust programs: async and blocking.
 
+use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use aerospike_core::{Bin, Key, Value, WritePolicy};
@@ -8,10 +10,12 @@ use aerospike_core::{Bin, Key, Value, WritePolicy};
 use super::counts::{Progress, WriterMetrics};
 use super::options::WriterOptions;
 use super::outcome::Outcome;
+use super::put::{PutShape, PutShapes, RawPut};
 use super::raw::RawWriter;
-use super::record::{Change, RecordKey};
+use super::record::{Change, RecordKey, encode_bins};
+use super::shape;
 use super::stream::Outcomes;
-use crate::client::{Client, SyncClient};
+use crate::client::{BlockShape, Client, RawKey, RawOps, RawShape, SyncClient};
 use crate::error::Result;
 use crate::metrics::{MetricsExport, MetricsExporter};
 use crate::operations::Operation;
@@ -53,12 +57,12 @@ use crate::operations::Operation;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Writer(RawWriter<RecordKey>);
+pub struct Writer(RawWriter<RecordKey>, Arc<PutShapes<RecordKey>>);
 
 /// [`Writer`] for code without async: a call blocks its thread while there is no room for a further record. The requests are
 /// sent on the client's own control thread.
 #[derive(Clone)]
-pub struct SyncWriter(RawWriter<RecordKey>);
+pub struct SyncWriter(RawWriter<RecordKey>, Arc<PutShapes<RecordKey>>);
 
 /// Defines the methods of both, with what their calls wait by.
 macro_rules! writer_methods {
@@ -69,7 +73,10 @@ macro_rules! writer_methods {
         /// `WriterClosed`, `ClientClosed`, `InvalidNamespace`, or `InvalidArgument` for what cannot be sent. All else is
         /// the outcome's.
         pub $($async)* fn put(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<Outcome> {
-            self.change(policy, key, Change::Put(bins)) $($wait)*
+            match try_put(&self.0, &self.1, policy, key, bins)? {
+                Ok(outcome) => Ok(outcome),
+                Err((key, shape)) => self.0.$hand_over(key, shape) $($wait)*,
+            }
         }
 
         /// Carries out several operations on a record, of which at least one writes. What they return is
@@ -193,6 +200,41 @@ macro_rules! writer_methods {
     };
 }
 
+thread_local! {
+    /// Where the bins of a put are encoded.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Hands a put over as a row of a block. `Err`: it is to be handed over as this record.
+fn try_put(
+    writer: &RawWriter<RecordKey>,
+    shapes: &PutShapes<RecordKey>,
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &[Bin],
+) -> Result<std::result::Result<Outcome, (RecordKey, RawShape)>> {
+    /// The largest buffer that a thread keeps.
+    const MOST_KEPT: usize = 1 << 16;
+    let template = shape::write(writer.batch_policy(), policy, 0, RawOps::default())?;
+    let key = RecordKey::of(key)?;
+    let mut ops = RawOps::in_buffer(BUFFER.take());
+    encode_bins(bins, &mut ops)?;
+    let make = || {
+        let (shape, of) = (BlockShape::new(template.clone(), key.namespace(), key.names()), key.clone());
+        PutShape::new(shape, move |digest, user_key| of.sibling(digest, user_key))
+    };
+    let row = match shapes.find(&template, key.names(), make) {
+        Some(shape) => writer.try_put(shape, RawPut { digest: key.digest(), user_key: key.user_key(), ops: &ops })?,
+        None => None,
+    };
+    let handed = row.ok_or_else(|| template.with_ops(ops.clone())).map_err(|shape| (key, shape));
+    let buffer = ops.into_buffer();
+    if buffer.capacity() <= MOST_KEPT {
+        BUFFER.set(buffer);
+    }
+    Ok(handed)
+}
+
 impl Writer {
     writer_methods! { hand_over, (async) (.await) }
 
@@ -237,7 +279,7 @@ impl Client {
     /// # Errors
     /// `InvalidArgument`: a setting is out of its bounds. `ClientClosed`.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
-        RawWriter::here(&self.shared, options).map(Writer)
+        RawWriter::here(&self.shared, options).map(|raw| Writer(raw, Arc::default()))
     }
 }
 
@@ -247,7 +289,7 @@ impl SyncClient {
     /// # Errors
     /// `InvalidArgument`: a setting is out of its bounds. `ClientClosed`.
     pub fn writer(&self, options: WriterOptions) -> Result<SyncWriter> {
-        RawWriter::on_control(&self.shared, options).map(SyncWriter)
+        RawWriter::on_control(&self.shared, options).map(|raw| SyncWriter(raw, Arc::default()))
     }
 }
 

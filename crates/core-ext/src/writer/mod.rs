@@ -6,7 +6,8 @@
 //! | file | what it does |
 //! |---|---|
 //! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
-//! | `core/slots`, `core/youngest`, `core/blocks` | the records; the last one of each key; rows that need no slot |
+//! | `core/slots`, `core/youngest` | the records; the last one of each key |
+//! | `core/blocks`, `core/open` | rows that need no slot; puts that become such rows |
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
@@ -14,7 +15,7 @@
 //! | `outcome`, `delivery`, `stream`, `owner_queue` | what callers hear |
 //! | `block` | rows of tables, which are queued, sent and confirmed many at a time |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
-//! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
+//! | `shape`, `record`, `raw`, `front` | what a record does, records and puts of Rust callers, encoded ones, and the public writers |
 //!
 //! Decision 0023 says why it is so.
 
@@ -31,13 +32,16 @@ mod lone;
 mod options;
 mod outcome;
 mod owner_queue;
+mod put;
 mod rate;
 mod raw;
 mod record;
 mod retry;
+mod row_outcomes;
 mod sender;
 pub mod shape;
 mod stream;
+mod tell;
 mod width;
 
 pub use block::{BlockOwner, BlockWriter};
@@ -50,6 +54,7 @@ pub use front::{SyncWriter, Writer};
 pub use lone::LoneRecord;
 pub use options::WriterOptions;
 pub use outcome::Outcome;
+pub use put::{PutShape, PutShapes, RawPut};
 pub use raw::RawWriter;
 pub use record::RecordKey;
 pub use retry::{CLASSES, RetryClass};

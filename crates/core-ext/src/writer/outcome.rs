@@ -15,6 +15,7 @@ use super::core::Tag;
 use super::delivery::{Delivery, Written};
 use super::driver::WriterKey;
 use super::lone::{LoneRecord, WeakLoneRecordSource};
+use super::row_outcomes::RowOutcomes;
 use crate::client::RawKey;
 use crate::error::{Error, Result};
 use crate::sync::{Condvar, Mutex};
@@ -75,7 +76,12 @@ impl<K: WriterKey> Cell<K> {
         (wakers, awaited)
     }
 
-    fn poll(&self, cx: &Context<'_>) -> Poll<&Delivery> {
+    /// What awaiting the outcome gives, once it is there.
+    pub(super) fn result(&self) -> Option<Result<Written>> {
+        self.delivery().map(|delivery| delivery.result().cloned().map_err(Error::clone))
+    }
+
+    pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<&Delivery> {
         if let Some(delivery) = self.delivery.get() {
             return Poll::Ready(delivery);
         }
@@ -94,7 +100,7 @@ impl<K: WriterKey> Cell<K> {
         Poll::Pending
     }
 
-    fn wait(&self, deadline: Option<Instant>) -> Option<&Delivery> {
+    pub(super) fn wait(&self, deadline: Option<Instant>) -> Option<&Delivery> {
         if self.delivery.get().is_none() {
             let mut waiting = self.waiting.lock();
             waiting.threads += 1;
@@ -180,76 +186,124 @@ impl<K: WriterKey> RawKey for CellRef<K> {
 /// Await it, ask it from time to time ([`delivery`](Self::delivery)), or drop it: the record is written in any case, and a
 /// wait that is cancelled loses nothing, as it can be awaited again. Cheap to clone. Awaiting gives the server's
 /// confirmation; attempts, times and the rest are in the [`Delivery`].
-pub struct Outcome<K: WriterKey = super::RecordKey>(CellRef<K>);
+pub struct Outcome<K: WriterKey = super::RecordKey>(Of<K>);
+
+/// Where the outcome is.
+enum Of<K: WriterKey> {
+    Record(CellRef<K>),
+    /// A row of a block.
+    Row(Arc<RowOutcomes<K>>, u32),
+}
 
 impl<K: WriterKey> Clone for Outcome<K> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(match &self.0 {
+            Of::Record(cell) => Of::Record(cell.clone()),
+            Of::Row(rows, row) => Of::Row(Arc::clone(rows), *row),
+        })
     }
 }
 
 impl<K: WriterKey> Outcome<K> {
     pub(super) const fn new(cell: CellRef<K>) -> Self {
-        Self(cell)
+        Self(Of::Record(cell))
     }
 
-    pub(super) fn cell(&self) -> CellRef<K> {
-        self.0.clone()
+    pub(super) fn of_row(rows: &Arc<RowOutcomes<K>>, row: u32) -> Self {
+        Self(Of::Row(Arc::clone(rows), row))
     }
 
     pub(super) fn owner(&self) -> Option<&Arc<dyn BlockOwner<K>>> {
-        self.0.owner()
+        match &self.0 {
+            Of::Record(cell) => cell.owner(),
+            Of::Row(..) => None,
+        }
     }
 
     /// The key of the record.
     #[must_use]
     pub fn record_key(&self) -> &K {
-        self.0.key()
+        match &self.0 {
+            Of::Record(cell) => cell.key(),
+            Of::Row(rows, row) => rows.key(*row),
+        }
     }
 
     /// The outcome in full; `None`: there is none yet.
     #[must_use]
     pub fn delivery(&self) -> Option<&Delivery> {
-        self.0.delivery()
+        match &self.0 {
+            Of::Record(cell) => cell.delivery(),
+            Of::Row(rows, row) => rows.delivery(*row),
+        }
+    }
+
+    /// What awaiting it gives, if it is there: without the rest of the [`Delivery`].
+    #[must_use]
+    pub fn result(&self) -> Option<Result<Written>> {
+        match &self.0 {
+            Of::Record(cell) => cell.result(),
+            Of::Row(rows, row) => rows.result(*row),
+        }
+    }
+
+    /// Why the record has failed, if it has.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        match &self.0 {
+            Of::Record(cell) => cell.delivery().and_then(Delivery::error),
+            Of::Row(rows, row) => rows.error(*row),
+        }
     }
 
     /// Takes over a record that is alone, and that the writer has left to whoever waits for it: the caller sends it. `None`: the
     /// writer does.
     #[must_use]
     pub fn take_over(&self) -> Option<LoneRecord<K>> {
+        let Of::Record(cell) = &self.0 else { return None };
         if self.is_done() {
             return None;
         }
-        let keeper = self.0.waiting.lock().keeper.take()?;
+        let keeper = cell.waiting.lock().keeper.take()?;
         let record = keeper.upgrade()?.take_over();
-        self.0.waiting.lock().is_taken = record.is_some();
+        cell.waiting.lock().is_taken = record.is_some();
         record
     }
 
     /// Whether there is an outcome.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.delivery().is_some()
+        match &self.0 {
+            Of::Record(cell) => cell.delivery().is_some(),
+            Of::Row(rows, row) => rows.is_done(*row),
+        }
+    }
+
+    fn poll_done(&self, cx: &Context<'_>) -> Poll<()> {
+        match &self.0 {
+            Of::Record(cell) => cell.poll(cx).map(|_| ()),
+            Of::Row(rows, row) => rows.poll(*row, cx),
+        }
     }
 
     /// Waits for the outcome in full.
     pub async fn delivered(&self) -> &Delivery {
-        poll_fn(|cx| self.0.poll(cx).map(|_| ())).await;
-        match self.0.delivery() {
+        poll_fn(|cx| self.poll_done(cx)).await;
+        match self.delivery() {
             Some(delivery) => delivery,
             None => unreachable!("it was there, and never goes"),
         }
     }
 
-    /// Asks for the outcome, and to be woken when there is one.
-    pub fn poll_delivered(&self, cx: &Context<'_>) -> Poll<&Delivery> {
-        self.0.poll(cx)
+    /// Waits until there is an outcome.
+    pub async fn done(&self) {
+        poll_fn(|cx| self.poll_done(cx)).await;
     }
 
     /// Blocks the calling thread until there is an outcome. For threads without an async runtime.
     #[must_use]
     pub fn wait(&self) -> &Delivery {
-        match self.0.wait(None) {
+        match self.wait_for(None) {
             Some(delivery) => delivery,
             None => unreachable!("without a deadline it waits for the outcome"),
         }
@@ -258,7 +312,14 @@ impl<K: WriterKey> Outcome<K> {
     /// [`wait`](Self::wait) until a moment; `None`: there is no outcome until then.
     #[must_use]
     pub fn wait_until(&self, deadline: Instant) -> Option<&Delivery> {
-        self.0.wait(Some(deadline))
+        self.wait_for(Some(deadline))
+    }
+
+    fn wait_for(&self, deadline: Option<Instant>) -> Option<&Delivery> {
+        match &self.0 {
+            Of::Record(cell) => cell.wait(deadline),
+            Of::Row(rows, row) => rows.wait(*row, deadline),
+        }
     }
 }
 
@@ -266,7 +327,11 @@ impl<K: WriterKey> Future for Outcome<K> {
     type Output = Result<Written>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Written>> {
-        self.0.poll(cx).map(|delivery| delivery.result().cloned().map_err(Error::clone))
+        std::task::ready!(self.poll_done(cx));
+        match self.result() {
+            Some(result) => Poll::Ready(result),
+            None => unreachable!("it was there, and never goes"),
+        }
     }
 }
 

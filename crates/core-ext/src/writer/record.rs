@@ -28,9 +28,6 @@ pub struct RecordKey {
 /// Size and type of a field, in front of its value. The size counts the type, too.
 const FIELD_HEADER: usize = SIZE + 1;
 const SIZE: usize = 4;
-/// Sizes, types and the like in front of the name and the value of an operation.
-const OP_HEADER: usize = 8;
-
 /// How many bytes a value takes; exact for numbers, strings and bytes. So most records are encoded without growing their
 /// memory.
 fn about(value: &Value) -> usize {
@@ -93,6 +90,11 @@ impl RecordKey {
         Key::with_digest(self.namespace(), self.set_name(), user_key, self.digest)
     }
 
+    /// The key of another record of the set. `user_key`: as a field of a request.
+    pub(super) fn sibling(&self, digest: &Digest, user_key: &[u8]) -> Self {
+        Self { digest: *digest, fields: [self.names().0, user_key].concat().into(), ..*self }
+    }
+
     /// The partition of the key, 0 to 4095.
     #[must_use]
     pub fn partition(&self) -> u16 {
@@ -121,7 +123,6 @@ impl RawKey for RecordKey {
 /// What is to be done to a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
-    Put(&'a [Bin]),
     Operate(&'a [Operation]),
     Delete,
     Touch,
@@ -136,19 +137,6 @@ impl Change<'_> {
     pub(super) fn shape(&self, batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
         let mut ops = RawOps::default();
         match *self {
-            Self::Put(bins) => {
-                check::count(bins.len(), "bins")?;
-                if bins.is_empty() {
-                    return Err(Error::invalid_argument("there are no bins to write"));
-                }
-                let size = bins.iter().map(|bin| OP_HEADER + bin.name.len() + about(&bin.value)).sum();
-                ops = RawOps::with_capacity(size);
-                for bin in bins {
-                    check::bin_name(&bin.name)?;
-                    push_bin(&mut ops, op::WRITE, bin)?;
-                }
-                shape::write(batch, policy, 0, ops)
-            }
             Self::Operate(operations) => {
                 if operations.is_empty() {
                     return Err(Error::invalid_argument("there are no operations to carry out"));
@@ -169,6 +157,22 @@ impl Change<'_> {
             }
         }
     }
+}
+
+/// Encodes the bins of a put.
+///
+/// # Errors
+/// `InvalidArgument`: there are none, or one cannot be sent.
+pub(super) fn encode_bins(bins: &[Bin], ops: &mut RawOps) -> Result<()> {
+    check::count(bins.len(), "bins")?;
+    if bins.is_empty() {
+        return Err(Error::invalid_argument("there are no bins to write"));
+    }
+    for bin in bins {
+        check::bin_name(&bin.name)?;
+        push_bin(ops, op::WRITE, bin)?;
+    }
+    Ok(())
 }
 
 fn push_bin(ops: &mut RawOps, kind: u8, bin: &Bin) -> Result<()> {
@@ -204,6 +208,12 @@ mod tests {
     use super::*;
     use crate::operations;
 
+    fn put(bins: &[Bin], policy: &WritePolicy) -> Result<RawShape> {
+        let mut ops = RawOps::default();
+        encode_bins(bins, &mut ops)?;
+        shape::write(&BatchPolicy::default(), policy, 0, ops)
+    }
+
     #[test]
     fn keys_come_back_as_they_were() {
         for (set, user_key) in [("s", Value::Int(-7)), ("", Value::from("alice")), ("set", Value::Blob(vec![1, 2]))] {
@@ -223,7 +233,8 @@ mod tests {
         let (batch, plain) = (BatchPolicy::default(), WritePolicy::default());
         let bins = [as_bin!("a", 1)];
         let safe = |change: Change<'_>, policy: &WritePolicy| change.shape(&batch, policy).unwrap().repeats_safely();
-        assert!(safe(Change::Put(&bins), &plain));
+        let put_safe = |policy: &WritePolicy| put(&bins, policy).unwrap().repeats_safely();
+        assert!(put_safe(&plain));
         assert!(safe(Change::Delete, &plain));
         assert!(safe(Change::Touch, &plain));
         assert!(safe(Change::Operate(&[operations::put(&bins[0]), operations::get()]), &plain));
@@ -235,21 +246,22 @@ mod tests {
             generation: 1,
             ..WritePolicy::default()
         };
-        assert!(!safe(Change::Put(&bins), &checked));
+        assert!(!put_safe(&checked));
         assert!(!safe(Change::Delete, &checked));
         let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::default() };
-        assert!(!safe(Change::Put(&bins), &create));
+        assert!(!put_safe(&create));
     }
 
     #[test]
     fn what_cannot_be_sent_is_refused_with_its_name() {
         let (batch, plain) = (BatchPolicy::default(), WritePolicy::default());
         let refused = |change: Change<'_>| change.shape(&batch, &plain).unwrap_err().to_string();
-        assert!(refused(Change::Put(&[])).contains("no bins"));
-        assert!(refused(Change::Put(&[as_bin!("a name of sixteen", 1)])).contains("a name of sixteen"));
+        let put_refused = |bins: &[Bin]| put(bins, &plain).unwrap_err().to_string();
+        assert!(put_refused(&[]).contains("no bins"));
+        assert!(put_refused(&[as_bin!("a name of sixteen", 1)]).contains("a name of sixteen"));
         assert!(refused(Change::Operate(&[])).contains("no operations"));
         assert!(refused(Change::Operate(&[operations::get()])).contains("no operation that writes"));
         let endless = Bin::new("bin".to_owned(), Value::Infinity);
-        assert!(refused(Change::Put(&[endless])).contains("bin 'bin'"));
+        assert!(put_refused(&[endless]).contains("bin 'bin'"));
     }
 }

@@ -108,6 +108,6 @@ async fn send_rows<K: WriterKey>(
 async fn send_block<K: WriterKey>(inner: &Arc<Inner<K>>, node: u16, block: BlockRef<OwnedBlock<K>>) -> Option<u16> {
     let mut sent = SentBlock::new(Arc::clone(&block.rows));
     let whole = sent.write(&inner.shared, &inner.policy).await;
-    let ends = Ends { sent, whole: &whole };
-    inner.act_as_sender(|state, now, map| state.core.block_ended(node, block, &ends, now, map)).1
+    let ends = Ends { answers: sent.into_answers(), whole };
+    inner.act_as_sender(|state, now, map| state.core.block_ended(node, block, ends, now, map)).1
 }

@@ -9,14 +9,14 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::driver::{Inner, WriterKey};
-use super::outcome::{CellRef, Outcome};
+use super::outcome::Outcome;
 use crate::sync::Mutex;
 
 /// Outcomes that nobody has taken yet.
 pub(super) struct Queue<K: WriterKey>(Mutex<Queued<K>>);
 
 struct Queued<K: WriterKey> {
-    outcomes: VecDeque<CellRef<K>>,
+    outcomes: VecDeque<Outcome<K>>,
     /// Of those who wait for one.
     wakers: Vec<Waker>,
     /// No more will come.
@@ -35,12 +35,12 @@ impl<K: WriterKey> Queue<K> {
     }
 
     /// Adds an outcome; false: nobody takes them any more.
-    pub(super) fn push(&self, cell: CellRef<K>) -> bool {
+    pub(super) fn push(&self, outcome: Outcome<K>) -> bool {
         let mut queued = self.0.lock();
         if !queued.open {
             return false;
         }
-        queued.outcomes.push_back(cell);
+        queued.outcomes.push_back(outcome);
         let wakers = std::mem::take(&mut queued.wakers);
         drop(queued);
         wakers.into_iter().for_each(Waker::wake);
@@ -55,10 +55,10 @@ impl<K: WriterKey> Queue<K> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    fn poll(&self, cx: &Context<'_>) -> Poll<Option<CellRef<K>>> {
+    fn poll(&self, cx: &Context<'_>) -> Poll<Option<Outcome<K>>> {
         let mut queued = self.0.lock();
         match queued.outcomes.pop_front() {
-            Some(cell) => Poll::Ready(Some(cell)),
+            Some(outcome) => Poll::Ready(Some(outcome)),
             None if queued.ended => Poll::Ready(None),
             None => {
                 if !queued.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
@@ -69,10 +69,10 @@ impl<K: WriterKey> Queue<K> {
         }
     }
 
-    fn put_back(&self, cell: CellRef<K>) {
+    fn put_back(&self, outcome: Outcome<K>) {
         let mut queued = self.0.lock();
         if queued.open {
-            queued.outcomes.push_front(cell);
+            queued.outcomes.push_front(outcome);
         }
         let wakers = std::mem::take(&mut queued.wakers);
         drop(queued);
@@ -103,10 +103,10 @@ impl<K: WriterKey> Outcomes<K> {
 
     /// The next outcome, and to be woken when there is one.
     pub fn poll_outcome(&self, cx: &Context<'_>) -> Poll<Option<Outcome<K>>> {
-        self.queue.poll(cx).map(|cell| {
-            let cell = cell?;
+        self.queue.poll(cx).map(|outcome| {
+            let outcome = outcome?;
             self.inner.free_records(1);
-            Some(Outcome::new(cell))
+            Some(outcome)
         })
     }
 
@@ -115,7 +115,7 @@ impl<K: WriterKey> Outcomes<K> {
         // Its room has gone to another record. The queue has no bound of its own, so that does no harm; but what is freed
         // later must not be freed twice.
         self.inner.reserve_record();
-        self.queue.put_back(outcome.cell());
+        self.queue.put_back(outcome.clone());
     }
 
     /// Waits for the next outcome; `None`: the writer is closed, and there are no more.

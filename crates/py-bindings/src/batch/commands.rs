@@ -209,7 +209,7 @@ pub(crate) fn write(
 ) -> PyResult<impl Executable> {
     let (policy, row) = (for_writes(batch), BatchWritePolicy::in_force(row));
     let shape = |place, bins: Object<'_, '_>| {
-        let ops = shape::bins_to_write(bins, 0, &|| format!("bins_list[{place}]"))?;
+        let ops = shape::bins_to_write(bins, &|| format!("bins_list[{place}]"))?;
         RawShape::write(&policy, &row, 0, ops).map_err(raised(py))
     };
     let rows = each_with((keys, bins, "bins_list"), false, shape)?;

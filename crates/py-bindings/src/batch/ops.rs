@@ -160,7 +160,7 @@ impl BatchWriteOp {
             return Err(errors::invalid_argument(py, "a row that writes takes bins, operations, or both"));
         }
         let sets =
-            bins.map_or_else(|| Ok(RawOps::default()), |bins| shape::bins_to_write(bins, 0, &|| "bins".to_owned()))?;
+            bins.map_or_else(|| Ok(RawOps::default()), |bins| shape::bins_to_write(bins, &|| "bins".to_owned()))?;
         let (what, ops) = match operations {
             None => (0, sets),
             Some(operations) => match shape::operations_behind(sets, operations)? {

@@ -32,15 +32,20 @@ pub(super) fn header() -> Reads {
     (info1::NO_BIN_DATA, RawOps::default())
 }
 
-/// Bins to set, a mapping with at least one pair, in memory that has `room` bytes to begin with. Raises as `request::put`
-/// does; `what` names them.
-pub(crate) fn bins_to_write(bins: &Bound<'_, PyAny>, room: usize, what: &dyn Fn() -> String) -> PyResult<RawOps> {
+/// Bins to set, a mapping with at least one pair. Raises as `request::put` does; `what` names them.
+pub(crate) fn bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<RawOps> {
+    let mut ops = RawOps::default();
+    add_bins_to_write(bins, what, &mut ops)?;
+    Ok(ops)
+}
+
+/// [`bins_to_write`] into memory that is there.
+pub(crate) fn add_bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String, ops: &mut RawOps) -> PyResult<()> {
     let py = bins.py();
     if !bins.is_instance_of::<PyDict>() && !bins.hasattr(intern!(py, "items"))? {
         let kind = bins.get_type();
         return Err(PyTypeError::new_err(format!("{} must be a dict of bins, not {}", what(), kind.name()?)));
     }
-    let mut ops = RawOps::with_capacity(room);
     let count = value::each_pair(bins, |name, value| {
         let name = name.cast::<PyString>().map_err(|_| Failed(wrong_name(name)))?;
         let text = checked_name(name).map_err(Failed)?;
@@ -51,8 +56,7 @@ pub(crate) fn bins_to_write(bins: &Bound<'_, PyAny>, room: usize, what: &dyn Fn(
     if count == 0 {
         return Err(errors::invalid_argument(py, format!("{} has no bins", what())));
     }
-    check::count(count, "bins").map_err(|e| errors::to_py(py, &e))?;
-    Ok(ops)
+    check::count(count, "bins").map_err(|e| errors::to_py(py, &e))
 }
 
 /// Operations: what they read, the operations, and whether one of them writes.

@@ -10,6 +10,7 @@ mod options;
 mod outcome;
 mod stream;
 mod table;
+mod usual;
 mod write_table;
 #[allow(clippy::module_inception)] // a writer is what it defines
 mod writer;

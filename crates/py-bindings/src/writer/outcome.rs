@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aerolane::Outcome as RawOutcome;
 use aerolane::writer::{Delivery, WriteAttempt as RawAttempt, Written as RawWritten};
+use aerolane::{Error, Outcome as RawOutcome};
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -111,39 +111,40 @@ impl WriteAttempt {
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Outcome {
     outcome: RawOutcome<WrittenKey>,
+    /// The key with which the record was handed over, where it is known.
+    key: Option<Py<Key>>,
     core: Arc<ClientCore>,
 }
 
 impl Outcome {
-    pub(super) fn new(outcome: RawOutcome<WrittenKey>, core: &Arc<ClientCore>) -> Self {
-        Self { outcome, core: Arc::clone(core) }
-    }
-
     /// The object. Programs keep many of them, and nothing in one makes cycles: the garbage collector is not to look at them.
     pub(super) fn object(
         py: Python<'_>,
         outcome: RawOutcome<WrittenKey>,
+        key: Option<&Bound<'_, Key>>,
         core: &Arc<ClientCore>,
     ) -> PyResult<Py<Self>> {
-        let object = Py::new(py, Self::new(outcome, core))?;
+        let key = key.map(|key| key.clone().unbind());
+        let object = Py::new(py, Self { outcome, key, core: Arc::clone(core) })?;
         // SAFETY: every class of ours has garbage collection, and this one has no `__traverse__`.
         unsafe { ffi::PyObject_GC_UnTrack(object.as_ptr().cast()) };
         Ok(object)
     }
 
     fn key_of(&self, py: Python<'_>) -> PyResult<Py<Key>> {
-        self.outcome.record_key().object(py)
+        match &self.key {
+            Some(key) => Ok(key.clone_ref(py)),
+            None => self.outcome.record_key().object(py),
+        }
     }
 
-    /// What awaiting it gives; there is a delivery.
-    fn made(&self, py: Python<'_>, delivery: &Delivery) -> PyResult<Py<PyAny>> {
-        match delivery.result() {
-            Ok(written) => {
-                let written = Written { written: written.clone(), key: self.key_of(py)? };
-                Ok(Py::new(py, written)?.into_any())
-            }
-            Err(error) => Err(errors::of_record(py, error, &self.key_of(py)?)),
-        }
+    /// What awaiting it gives, if there is an outcome.
+    fn made(&self, py: Python<'_>) -> Option<PyResult<Py<PyAny>>> {
+        let made = match self.outcome.result()? {
+            Ok(written) => self.key_of(py).and_then(|key| Py::new(py, Written { written, key })).map(Py::into_any),
+            Err(error) => self.key_of(py).and_then(|key| Err(errors::of_record(py, &error, &key))),
+        };
+        Some(made)
     }
 
     /// Sends the record on the calling thread, if it is left to whoever waits for it.
@@ -161,9 +162,9 @@ impl Outcome {
     /// The awaitable of this object, or of its confirmation.
     fn waiting(slf: &Bound<'_, Self>, whole: bool) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let make = move |py: Python<'_>, slf: Py<Self>| match slf.get().outcome.delivery() {
-            Some(delivery) if !whole => slf.get().made(py, delivery),
-            _ => Ok(slf.into_any()),
+        let make = move |py: Python<'_>, slf: Py<Self>| {
+            let made = if whole { None } else { slf.get().made(py) };
+            made.unwrap_or_else(|| Ok(slf.into_any()))
         };
         let kept = slf.clone().unbind();
         if this.outcome.is_done() {
@@ -181,7 +182,7 @@ impl Outcome {
                 if let Some(record) = lone {
                     record.send_on(lane).await;
                 }
-                outcome.delivered().await;
+                outcome.done().await;
                 let made: MakeResult = Box::new(move |py| make(py, kept));
                 made
             };
@@ -213,25 +214,25 @@ impl Outcome {
     fn result(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         self.core.check(py)?;
         let timeout = limit("timeout", timeout)?;
-        if let Some(delivery) = self.outcome.delivery() {
-            return self.made(py, delivery);
+        if let Some(made) = self.made(py) {
+            return made;
         }
         if timeout.is_none() {
             self.send_lone(py)?;
-            if let Some(delivery) = self.outcome.delivery() {
-                return self.made(py, delivery);
+            if let Some(made) = self.made(py) {
+                return made;
             }
         }
         let came = async {
             match timeout {
-                None => drop(self.outcome.delivered().await),
-                Some(timeout) => drop(tokio::time::timeout(timeout, self.outcome.delivered()).await),
+                None => self.outcome.done().await,
+                Some(timeout) => drop(tokio::time::timeout(timeout, self.outcome.done()).await),
             }
         };
         let waited = block_on(py, &self.core, came);
-        match self.outcome.delivery() {
+        match self.made(py) {
             // Also where the client was closed meanwhile: that has given it its outcome.
-            Some(delivery) if waited.is_ok() || self.core.raw.cluster().is_closed() => self.made(py, delivery),
+            Some(made) if waited.is_ok() || self.core.raw.cluster().is_closed() => made,
             _ => waited.and_then(|()| Err(PyTimeoutError::new_err("the record has no outcome yet"))),
         }
     }
@@ -243,7 +244,7 @@ impl Outcome {
 
     /// The exception, if the record failed, else `None`.
     fn exception<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(error) = self.outcome.delivery().and_then(Delivery::error) else { return Ok(None) };
+        let Some(error) = self.outcome.error() else { return Ok(None) };
         let key = self.key_of(py)?;
         Ok(Some(errors::of_record(py, error, &key).into_value(py).into_bound(py).into_any()))
     }
@@ -251,13 +252,13 @@ impl Outcome {
     /// Whether the server has confirmed the record.
     #[getter]
     fn ok(&self) -> bool {
-        self.outcome.delivery().is_some_and(Delivery::is_ok)
+        self.outcome.is_done() && self.outcome.error().is_none()
     }
 
     /// Whether the record failed but may have been written nevertheless.
     #[getter]
     fn in_doubt(&self) -> bool {
-        self.outcome.delivery().is_some_and(Delivery::in_doubt)
+        self.outcome.error().is_some_and(Error::in_doubt)
     }
 
     /// The key of the record.

@@ -51,7 +51,7 @@ impl Outcomes {
     }
 
     fn made(&self, py: Python<'_>, outcome: RawOutcome<WrittenKey>) -> PyResult<Py<PyAny>> {
-        Ok(Outcome::object(py, outcome, &self.core)?.into_any())
+        Ok(Outcome::object(py, outcome, None, &self.core)?.into_any())
     }
 
     fn close(&self, _py: Python<'_>) {

@@ -72,7 +72,8 @@ impl Common {
         if raw.is_closed() {
             return Err(errors::to_py(py, &aerolane::Error::writer_closed("the writer is closed")));
         }
-        let template = Self::shaped(py, shape::write(raw.batch_policy(), &policy, 0, RawOps::default()))?;
+        let template = shape::write(raw.batch_policy(), &policy, 0, RawOps::default());
+        let template = template.map_err(|error| errors::to_py(py, &error))?;
         // Before anything is written, and before a stream is asked for rows.
         if self.core.mode(namespace).is_none() {
             return Err(errors::to_py(py, &aerolane::Error::invalid_namespace(namespace, [])));

@@ -1,11 +1,10 @@
 //! The writers: for asyncio, and for code without it.
 
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use aerolane::raw::{RawOps, RawShape};
+use aerolane::raw::RawShape;
 use aerolane::writer::{RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
@@ -17,6 +16,7 @@ use super::metrics;
 use super::options::{WriterArguments, limit};
 use super::outcome::Outcome;
 use super::stream::Outcomes;
+use super::usual::UsualPuts;
 use crate::argument::{argument, optional};
 use crate::batch::rows::RowKey;
 use crate::batch::shape as rows;
@@ -41,8 +41,17 @@ pub(super) enum Policies {
     Default,
 }
 
-/// Room for the bins of a put is made in one go if they are no larger than this.
-const MOST_ROOM: usize = 4096;
+/// A record that is handed over.
+enum Handing {
+    /// It was, and this is what that gives.
+    Over(Py<PyAny>),
+    /// It is to be, and does this.
+    Record(RawShape),
+}
+
+fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<Handing> {
+    shape.map(Handing::Record).map_err(|error| errors::to_py(py, &error))
+}
 
 /// What both writers are made of.
 pub(super) struct Common {
@@ -52,10 +61,7 @@ pub(super) struct Common {
     /// Nobody looks at outcomes.
     pub(super) failures_only: bool,
     pub(super) pace: Pace,
-    /// What puts do, without their bins, by the policy that the first of them had: most have the same.
-    usual: OnceLock<(Arc<CoreWrite>, RawShape)>,
-    /// How many bytes the bins of the last put had.
-    bins_size: AtomicUsize,
+    usual: UsualPuts,
     exporters: ManuallyDrop<Exporters>,
 }
 
@@ -77,7 +83,7 @@ impl Common {
                 let Some(core) = core.upgrade() else { return };
                 Python::try_attach(|py| {
                     for outcome in outcomes {
-                        let told = Outcome::object(py, outcome.clone(), &core)
+                        let told = Outcome::object(py, outcome.clone(), None, &core)
                             .and_then(|outcome| callback.call1(py, (outcome,)));
                         if let Err(error) = told {
                             error.write_unraisable(py, Some(callback.bind(py)));
@@ -102,8 +108,7 @@ impl Common {
             policies,
             failures_only,
             pace: Pace::default(),
-            usual: OnceLock::new(),
-            bins_size: AtomicUsize::new(0),
+            usual: UsualPuts::default(),
             exporters: ManuallyDrop::new(Exporters::default()),
         })
     }
@@ -122,30 +127,22 @@ impl Common {
         overrides.apply(self.core.writes_by(policy))
     }
 
-    pub(super) fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<RawShape> {
-        shape.map_err(|error| errors::to_py(py, &error))
-    }
-
-    fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &Arc<CoreWrite>) -> PyResult<RawShape> {
-        let ops = rows::bins_to_write(bins, self.bins_size.load(Ordering::Relaxed), &|| "bins".to_owned())?;
-        self.bins_size.store(ops.size().min(MOST_ROOM), Ordering::Relaxed);
-        if let Some((usual, shape)) = self.usual.get()
-            && Arc::ptr_eq(usual, policy)
-        {
-            return Ok(shape.with_ops(ops));
+    fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &Arc<CoreWrite>) -> PyResult<Handing> {
+        let py = key.py();
+        self.core.check(py)?;
+        match self.usual.put(&self.raw, key.get(), bins, policy)? {
+            Ok(outcome) => self.made(py, outcome, Some(key)).map(Handing::Over),
+            Err(shape) => Ok(Handing::Record(shape)),
         }
-        let shape = Self::shaped(key.py(), shape::write(self.raw.batch_policy(), policy, 0, ops))?;
-        self.usual.get_or_init(|| (Arc::clone(policy), shape.with_ops(RawOps::default())));
-        Ok(shape)
     }
 
-    fn operate(&self, key: &Bound<'_, Key>, operations: Object<'_, '_>, policy: &CoreWrite) -> PyResult<RawShape> {
+    fn operate(&self, key: &Bound<'_, Key>, operations: Object<'_, '_>, policy: &CoreWrite) -> PyResult<Handing> {
         let py = key.py();
         let ((what, ops), writes) = rows::operations(operations)?;
         if !writes {
             return Err(errors::invalid_argument(py, "none of the operations writes: a writer is not for reads"));
         }
-        Self::shaped(py, shape::write(self.raw.batch_policy(), policy, what, ops))
+        shaped(py, shape::write(self.raw.batch_policy(), policy, what, ops))
     }
 
     fn udf(
@@ -154,49 +151,53 @@ impl Common {
         (package, name): (&str, &str),
         args: Option<Object<'_, '_>>,
         policy: &CoreWrite,
-    ) -> PyResult<RawShape> {
+    ) -> PyResult<Handing> {
         let function = function(py, package, name, args)?;
         let (batch, names) = (self.raw.batch_policy(), (&*function.package, &*function.name));
-        Self::shaped(py, shape::udf(batch, policy, names, &function.arguments))
+        shaped(py, shape::udf(batch, policy, names, &function.arguments))
     }
 
     /// Hands a record over if there is room.
     fn try_hand_over(
         &self,
         key: &Bound<'_, Key>,
-        shape: RawShape,
+        handing: Handing,
     ) -> PyResult<Result<Py<PyAny>, (WrittenKey, RawShape)>> {
         let py = key.py();
+        let shape = match handing {
+            Handing::Over(made) => return Ok(Ok(made)),
+            Handing::Record(shape) => shape,
+        };
         self.core.check(py)?;
         let row = WrittenKey::Object(RowKey { key: key.clone().unbind(), operate: true });
         match self.raw.try_hand_over(row, shape).map_err(|error| errors::to_py(py, &error))? {
-            Ok(outcome) => self.made(py, outcome).map(Ok),
+            Ok(outcome) => self.made(py, outcome, Some(key)).map(Ok),
             Err(record) => Ok(Err(record)),
         }
     }
 
     /// What handing over gives: the outcome, or, where only failures are looked at, nothing.
-    fn made(&self, py: Python<'_>, outcome: Handed) -> PyResult<Py<PyAny>> {
+    fn made(&self, py: Python<'_>, outcome: Handed, key: Option<&Bound<'_, Key>>) -> PyResult<Py<PyAny>> {
         if self.failures_only {
             return Ok(py.None());
         }
-        Ok(Outcome::object(py, outcome, &self.core)?.into_any())
+        Ok(Outcome::object(py, outcome, key, &self.core)?.into_any())
     }
 
     /// Hands a record over, on the calling thread.
-    fn hand_over(&self, key: &Bound<'_, Key>, shape: RawShape) -> PyResult<Py<PyAny>> {
+    fn hand_over(&self, key: &Bound<'_, Key>, handing: Handing) -> PyResult<Py<PyAny>> {
         let py = key.py();
-        match self.try_hand_over(key, shape)? {
+        match self.try_hand_over(key, handing)? {
             Ok(made) => Ok(made),
-            Err((key, shape)) => {
-                let outcome = block_on(py, &self.core, self.raw.hand_over(key, shape))?;
-                self.made(py, outcome.map_err(|error| errors::to_py(py, &error))?)
+            Err((row, shape)) => {
+                let outcome = block_on(py, &self.core, self.raw.hand_over(row, shape))?;
+                self.made(py, outcome.map_err(|error| errors::to_py(py, &error))?, Some(key))
             }
         }
     }
 
     fn left<'py>(&self, py: Python<'py>, left: Vec<Handed>) -> PyResult<Bound<'py, PyList>> {
-        let left = left.into_iter().map(|outcome| Outcome::object(py, outcome, &self.core));
+        let left = left.into_iter().map(|outcome| Outcome::object(py, outcome, None, &self.core));
         PyList::new(py, left.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -376,13 +377,13 @@ impl Writer {
         py: Python<'_>,
         name: &'static str,
         key: Object<'_, '_>,
-        shape: impl FnOnce(&Bound<'_, Key>) -> PyResult<RawShape>,
+        handing: impl FnOnce(&Bound<'_, Key>) -> PyResult<Handing>,
     ) -> PyResult<Py<PyAny>> {
         host::at_await(py, name, || {
             let key: &Bound<'_, Key> = argument("key", key)?;
-            let shape = shape(key)?;
+            let handing = handing(key)?;
             let common = &self.0;
-            let handed = match common.try_hand_over(key, shape)? {
+            let handed = match common.try_hand_over(key, handing)? {
                 // Other tasks of the loop have a turn, however many records there are.
                 Ok(made) if common.pace.wants_a_turn() => {
                     return host::drive(py, &common.core, move |_| async move {
@@ -399,7 +400,7 @@ impl Writer {
             host::drive(py, &common.core, move |_| async move {
                 let outcome = writer.raw.hand_over(key, shape).await;
                 let made: MakeResult = Box::new(move |py| match outcome {
-                    Ok(outcome) => writer.made(py, outcome),
+                    Ok(outcome) => writer.made(py, outcome, None),
                     Err(error) => Err(errors::to_py(py, &error)),
                 });
                 made
@@ -490,7 +491,7 @@ macro_rules! handing_over {
                 self.hand_over(py, "delete", key, |key| {
                     let over = overrides(None, None, generation, durable_delete)?;
                     let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-                    Common::shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
+                    shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
                 })
             }
 
@@ -507,7 +508,7 @@ macro_rules! handing_over {
                 self.hand_over(py, "touch", key, |key| {
                     let over = overrides(None, expiration, generation, None)?;
                     let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-                    Common::shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
+                    shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
                 })
             }
 
@@ -585,10 +586,10 @@ impl SyncWriter {
         _py: Python<'_>,
         _name: &'static str,
         key: Object<'_, '_>,
-        shape: impl FnOnce(&Bound<'_, Key>) -> PyResult<RawShape>,
+        handing: impl FnOnce(&Bound<'_, Key>) -> PyResult<Handing>,
     ) -> PyResult<Py<PyAny>> {
         let key: &Bound<'_, Key> = argument("key", key)?;
-        self.0.hand_over(key, shape(key)?)
+        self.0.hand_over(key, handing(key)?)
     }
 }
 

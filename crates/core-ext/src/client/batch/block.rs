@@ -1,6 +1,8 @@
 //! Rows that all do the same to records of one set, side by side in memory: for requests by the million.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aerolane_wire::digest::{DIGEST_SIZE, Digest};
 use aerolane_wire::message::{MessageHeader, encode_op, op};
@@ -38,6 +40,16 @@ impl BlockShape {
     pub(crate) fn namespace(&self) -> &str {
         &self.namespace
     }
+
+    /// Whether rows that do this to records of a set of these names are rows of this kind.
+    pub(crate) fn is_of(&self, template: &RawShape, names: (&[u8], u32)) -> bool {
+        names == (&*self.names, self.names_count) && self.shape.is_like(template)
+    }
+
+    /// How many bytes of a batch a row takes, about, whose user key and operations take so many.
+    pub(crate) fn row_size(&self, user_key: usize, ops: usize) -> usize {
+        self.shape.row_size_of(self.names.len() + user_key + ops)
+    }
 }
 
 /// A row: where it stands in the bytes of its block.
@@ -45,11 +57,24 @@ impl BlockShape {
 struct BlockRow {
     /// What the caller calls it.
     number: u64,
-    /// Its user key as a field, if it has one; then its operations.
-    start: u32,
+    /// How long after the first one it was added, in nanoseconds.
+    after: u32,
+    /// Its user key as a field, if it has one.
+    key: u32,
+    key_end: u32,
     ops: u32,
-    end: u32,
+    ops_end: u32,
     ops_count: u32,
+}
+
+impl BlockRow {
+    const fn key(&self) -> Range<usize> {
+        self.key as usize..self.key_end as usize
+    }
+
+    const fn ops(&self) -> Range<usize> {
+        self.ops as usize..self.ops_end as usize
+    }
 }
 
 /// Rows of one request.
@@ -58,7 +83,8 @@ pub(crate) struct Block {
     shape: Arc<BlockShape>,
     digests: Vec<Digest>,
     rows: Vec<BlockRow>,
-    bytes: Vec<u8>,
+    keys: Vec<u8>,
+    ops: Vec<u8>,
 }
 
 /// The operations of a row that is being written.
@@ -107,13 +133,16 @@ impl BlockOps<'_> {
 }
 
 impl Block {
-    /// Without rows, with room for so many and for so many bytes.
-    pub(crate) fn new(shape: Arc<BlockShape>, rows: usize, bytes: usize) -> Self {
+    /// Without rows, with room for so many and for so many bytes of operations.
+    pub(crate) fn new(shape: Arc<BlockShape>, rows: usize, ops: usize) -> Self {
+        /// What the user key takes that is an integer.
+        const KEY: usize = 14;
         Self {
             shape,
             digests: Vec::with_capacity(rows),
             rows: Vec::with_capacity(rows),
-            bytes: Vec::with_capacity(bytes),
+            keys: Vec::with_capacity(rows * KEY),
+            ops: Vec::with_capacity(ops),
         }
     }
 
@@ -126,30 +155,55 @@ impl Block {
         user_key: &[u8],
         ops: impl FnOnce(&mut BlockOps<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<usize, E> {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(user_key);
-        let ops_start = self.bytes.len();
-        let mut writer = BlockOps { bytes: &mut self.bytes, start: ops_start, count: 0 };
+        let start = self.ops.len();
+        let mut writer = BlockOps { bytes: &mut self.ops, start, count: 0 };
         let written = ops(&mut writer);
         let ops_count = writer.count;
         if written.is_err() || ops_count == 0 {
-            self.bytes.truncate(start);
+            self.ops.truncate(start);
             return written.map(|()| 0);
         }
-        let row =
-            BlockRow { number, start: start as u32, ops: ops_start as u32, end: self.bytes.len() as u32, ops_count };
-        self.rows.push(row);
-        self.digests.push(digest);
+        self.add((number, Duration::ZERO), digest, user_key, (start, ops_count));
         Ok(ops_count as usize)
+    }
+
+    /// Adds a row with these operations, so long after the first one.
+    pub(crate) fn push_encoded(
+        &mut self,
+        (number, after): (u64, Duration),
+        digest: Digest,
+        user_key: &[u8],
+        ops: &RawOps,
+    ) {
+        let (bytes, count) = ops.encoded();
+        let start = self.ops.len();
+        self.ops.extend_from_slice(bytes);
+        self.add((number, after), digest, user_key, (start, count));
+    }
+
+    /// Adds a row whose operations are there already.
+    fn add(&mut self, row: (u64, Duration), digest: Digest, user_key: &[u8], (ops, ops_count): (usize, u32)) {
+        let ((number, after), key) = (row, self.keys.len() as u32);
+        self.keys.extend_from_slice(user_key);
+        self.rows.push(BlockRow {
+            number,
+            after: u32::try_from(after.as_nanos()).unwrap_or(u32::MAX),
+            key,
+            key_end: self.keys.len() as u32,
+            ops: ops as u32,
+            ops_end: self.ops.len() as u32,
+            ops_count,
+        });
+        self.digests.push(digest);
     }
 
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many bytes of operations and user keys it has.
+    /// How many bytes of operations it has.
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len()
+        self.ops.len()
     }
 
     pub(crate) fn digests(&self) -> &[Digest] {
@@ -158,20 +212,25 @@ impl Block {
 
     /// The number of a row and its user key, as a field of a request.
     pub(crate) fn key(&self, row: usize) -> (u64, &[u8]) {
-        let BlockRow { number, start, ops, .. } = self.rows[row];
-        (number, &self.bytes[start as usize..ops as usize])
+        let row = &self.rows[row];
+        (row.number, &self.keys[row.key()])
+    }
+
+    /// How long after the first row a row was added.
+    pub(crate) fn after(&self, row: usize) -> Duration {
+        Duration::from_nanos(self.rows[row].after.into())
     }
 
     /// What a row does, apart from the others.
     pub(crate) fn shape(&self, row: usize) -> RawShape {
-        let BlockRow { ops, end, ops_count, .. } = self.rows[row];
-        self.shape.shape.with_ops(RawOps::of_writes(self.bytes[ops as usize..end as usize].to_vec(), ops_count))
+        let row = &self.rows[row];
+        self.shape.shape.with_ops(RawOps::of_writes(self.ops[row.ops()].to_vec(), row.ops_count))
     }
 
     /// How many bytes of a batch a row takes, about.
     pub(crate) fn row_size(&self, row: usize) -> usize {
-        let BlockRow { start, end, .. } = self.rows[row];
-        self.shape.shape.row_size_of(self.shape.names.len() + (end - start) as usize)
+        let row = &self.rows[row];
+        self.shape.row_size(row.key().len(), row.ops().len())
     }
 
     /// The last row as a block of its own; none if there is no other.
@@ -180,9 +239,9 @@ impl Block {
             return None;
         }
         let (digest, row) = (self.digests.pop()?, self.rows.pop()?);
-        let bytes = self.bytes.split_off(row.start as usize);
-        let row = BlockRow { start: 0, ops: row.ops - row.start, end: row.end - row.start, ..row };
-        Some(Self { shape: Arc::clone(&self.shape), digests: vec![digest], rows: vec![row], bytes })
+        let (keys, ops) = (self.keys.split_off(row.key as usize), self.ops.split_off(row.ops as usize));
+        let row = BlockRow { key: 0, key_end: row.key_end - row.key, ops: 0, ops_end: row.ops_end - row.ops, ..row };
+        Some(Self { shape: Arc::clone(&self.shape), digests: vec![digest], rows: vec![row], keys, ops })
     }
 
     /// Takes rows out, whose places are given in order.
@@ -194,13 +253,18 @@ impl Block {
         self.digests.retain(|_| digests.next().unwrap_or(true));
     }
 
+    /// Forgets the operations, once they are not needed any more: keys stay.
+    pub(crate) fn forget_ops(&mut self) {
+        self.ops = Vec::new();
+    }
+
     fn parts(&self, row: u32) -> RowParts<'_> {
-        let BlockRow { start, ops, end, ops_count, .. } = self.rows[row as usize];
+        let place = &self.rows[row as usize];
         RowParts {
             digest: &self.digests[row as usize],
             names: (&self.shape.names, self.shape.names_count),
-            user_key: &self.bytes[start as usize..ops as usize],
-            ops: (&self.bytes[ops as usize..end as usize], ops_count),
+            user_key: &self.keys[place.key()],
+            ops: (&self.ops[place.ops()], place.ops_count),
         }
     }
 }
@@ -218,13 +282,19 @@ enum End {
     Failed(u32),
 }
 
-/// A block that is sent, once, and what became of its rows.
-pub(crate) struct SentBlock<B> {
-    block: Arc<B>,
+/// What became of the rows of a block.
+#[derive(Debug)]
+pub(crate) struct BlockAnswers {
     ends: Vec<End>,
     failures: Vec<(Error, Option<Arc<str>>)>,
     /// Who has answered last, and mostly everything.
     node: Option<Arc<str>>,
+}
+
+/// A block that is sent, once, and what became of its rows.
+pub(crate) struct SentBlock<B> {
+    block: Arc<B>,
+    answers: BlockAnswers,
 }
 
 /// The outcome of a row.
@@ -237,20 +307,9 @@ pub(crate) enum BlockOutcome<'a> {
     Failed(&'a Error),
 }
 
-impl<B: AsRef<Block> + Send + Sync> SentBlock<B> {
-    pub(crate) fn new(block: Arc<B>) -> Self {
-        let ends = vec![End::Pending; (*block).as_ref().len()];
-        Self { block, ends, failures: Vec::new(), node: None }
-    }
-
-    /// Carries the rows out on the calling task's lane, by exactly this policy.
-    pub(crate) async fn write(&mut self, shared: &Shared, policy: &BatchPolicy) -> Result<()> {
-        let lane = shared.lanes.caller_lane()?;
-        let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
-        run_by(&shared.cluster, LaneRef::Tasks(&lane), policy, self, nobody).await
-    }
-
+impl BlockAnswers {
     /// What became of a row, and who said so.
+    #[inline]
     pub(crate) fn outcome(&self, row: usize) -> (BlockOutcome<'_>, Option<&Arc<str>>) {
         match self.ends[row] {
             End::Pending => (BlockOutcome::Pending, None),
@@ -261,20 +320,39 @@ impl<B: AsRef<Block> + Send + Sync> SentBlock<B> {
             }
         }
     }
+}
+
+impl<B: AsRef<Block> + Send + Sync> SentBlock<B> {
+    pub(crate) fn new(block: Arc<B>) -> Self {
+        let ends = vec![End::Pending; (*block).as_ref().len()];
+        Self { block, answers: BlockAnswers { ends, failures: Vec::new(), node: None } }
+    }
+
+    /// Carries the rows out on the calling task's lane, by exactly this policy.
+    pub(crate) async fn write(&mut self, shared: &Shared, policy: &BatchPolicy) -> Result<()> {
+        let lane = shared.lanes.caller_lane()?;
+        let nobody = None::<fn(usize, &Self) -> std::future::Ready<bool>>;
+        run_by(&shared.cluster, LaneRef::Tasks(&lane), policy, self, nobody).await
+    }
+
+    /// What became of the rows.
+    pub(crate) fn into_answers(self) -> BlockAnswers {
+        self.answers
+    }
 
     fn block(&self) -> &Block {
         (*self.block).as_ref()
     }
 
     fn fail_by(&mut self, row: u32, error: Error, node: Option<Arc<str>>) {
-        self.ends[row as usize] = End::Failed(self.failures.len() as u32);
-        self.failures.push((error, node));
+        self.answers.ends[row as usize] = End::Failed(self.answers.failures.len() as u32);
+        self.answers.failures.push((error, node));
     }
 
     fn confirm(&mut self, row: u32, header: MessageHeader, node: &Arc<str>) {
-        self.ends[row as usize] = End::Ok { generation: header.generation, expiration: header.record_ttl };
-        if self.node.as_ref().is_none_or(|before| !Arc::ptr_eq(before, node)) {
-            self.node = Some(Arc::clone(node));
+        self.answers.ends[row as usize] = End::Ok { generation: header.generation, expiration: header.record_ttl };
+        if self.answers.node.as_ref().is_none_or(|before| !Arc::ptr_eq(before, node)) {
+            self.answers.node = Some(Arc::clone(node));
         }
     }
 }
@@ -299,16 +377,16 @@ impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
     }
 
     fn is_pending(&self, row: u32) -> bool {
-        matches!(self.ends[row as usize], End::Pending)
+        matches!(self.answers.ends[row as usize], End::Pending)
     }
 
     fn begin(&mut self) {
-        self.failures.clear();
+        self.answers.failures.clear();
     }
 
     #[inline]
     fn clear(&mut self, row: u32) {
-        self.ends[row as usize] = End::Pending;
+        self.answers.ends[row as usize] = End::Pending;
     }
 
     fn fail(&mut self, row: u32, error: Error) {
@@ -329,7 +407,7 @@ impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
         let block = self.block();
         // In one go: it would be moved a dozen times while it grows.
         let beside = 22 + DIGEST_SIZE + block.shape.names.len();
-        out.reserve(block.bytes.len() + rows.len() * beside);
+        out.reserve(block.keys.len() + block.ops.len() + rows.len() * beside);
         frame_of_rows(policy, timeout_ms, out, |batch| {
             let shape = &block.shape.shape;
             let (header, send_key) = shape.header_of(policy, patches);
@@ -507,7 +585,7 @@ mod tests {
         let key = Id::new(3);
         assert_eq!(of_two.push(3, key.0, &key.1, |ops| write(ops, 3)), Ok(2));
         let expected = block(&shape, [1, 3]);
-        assert_eq!((of_two.bytes, of_two.digests), (expected.bytes, expected.digests));
+        assert_eq!((of_two.keys, of_two.ops, of_two.digests), (expected.keys, expected.ops, expected.digests));
     }
 
     #[test]
@@ -516,7 +594,7 @@ mod tests {
         let mut some = block(&shape, 0..3);
         let last = some.split_last().unwrap();
         for (is, expected) in [(&some, block(&shape, 0..2)), (&last, block(&shape, 2..3))] {
-            assert_eq!((&is.bytes, &is.digests), (&expected.bytes, &expected.digests));
+            assert_eq!((&is.keys, &is.ops, &is.digests), (&expected.keys, &expected.ops, &expected.digests));
             assert_eq!((is.key(0), is.row_size(0)), (expected.key(0), expected.row_size(0)));
         }
         assert!(block(&shape, 0..1).split_last().is_none());

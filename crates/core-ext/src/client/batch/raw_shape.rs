@@ -86,6 +86,16 @@ impl RawOps {
         Self { bytes, count, once: false }
     }
 
+    /// Their bytes, and how many they are.
+    pub(super) fn encoded(&self) -> (&[u8], u32) {
+        (&self.bytes, self.count)
+    }
+
+    /// Whether a second execution makes no difference.
+    pub(crate) const fn repeat_safely(&self) -> bool {
+        !self.once
+    }
+
     /// Their memory, for others.
     #[must_use]
     pub fn into_buffer(self) -> Vec<u8> {
@@ -267,10 +277,20 @@ impl RawShape {
         !self.is_udf() && !self.ops.once && self.header.info2 & LOOKS == 0
     }
 
+    /// Whether rows may do the same by the thousand, apart from their operations: not with a filter, or a generation of their own.
+    pub(crate) const fn suits_many(&self) -> bool {
+        self.extra.is_none() && self.header.info2 & (info2::GENERATION | info2::GENERATION_GT) == 0
+    }
+
+    /// Whether rows of another shape do the same, apart from their operations; both [suit many](Self::suits_many).
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.header == other.header && self.send_key == other.send_key
+    }
+
     /// Asks for no answer of each operation, where none of them has one to give: plain writes of bins.
     #[must_use]
     pub fn answering_once(mut self) -> Self {
-        if self.header.info1 == 0 && self.repeats_safely() {
+        if self.header.info1 == 0 && !self.is_udf() && !self.ops.once {
             self.header.info2 &= !info2::RESPOND_ALL_OPS;
         }
         self

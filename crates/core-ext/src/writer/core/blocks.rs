@@ -5,7 +5,7 @@
 //! record of its key has to wait for it. From then on it is a record like others.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aerolane_wire::digest::Digest;
 
@@ -17,16 +17,30 @@ use crate::writer::retry::RetryClass;
 
 /// Rows for one node, of different keys.
 pub(in crate::writer) trait Block<T, P> {
+    type Ends: BlockEnds;
+
     fn digests(&self) -> &[Digest];
 
     /// What a row takes in a request, about.
     fn bytes(&self, row: usize) -> usize;
 
-    /// A row as a record of its own.
-    fn record(&self, row: usize) -> (T, P);
+    /// The number of a row as a record; `first`: that of the first.
+    fn sequence(&self, first: u64, row: usize) -> u64;
+
+    /// How long after the first one a row was handed over.
+    fn after(&self, row: usize) -> Duration;
+
+    /// Whom a row belongs to that is to be a record of its own.
+    fn tag(&self, row: usize) -> T;
+
+    /// What a row does.
+    fn payload(&self, row: usize) -> P;
 
     /// Takes rows out, whose places are given in order.
     fn remove(&mut self, rows: &[usize]);
+
+    /// No further row will be added.
+    fn closed(&mut self);
 }
 
 /// How the rows of a block have ended that was sent.
@@ -39,10 +53,11 @@ pub(in crate::writer) trait BlockEnds {
 /// A block without an outcome.
 #[derive(Debug)]
 pub(super) struct Outstanding<B> {
-    rows: Arc<B>,
-    node: u16,
-    count: usize,
-    bytes: usize,
+    pub(super) rows: Arc<B>,
+    pub(super) node: u16,
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+    /// The first row.
     pub(super) handed_over: Instant,
     /// When it was sent.
     sent: Option<Instant>,
@@ -57,23 +72,31 @@ pub(in crate::writer) struct BlockRef<B> {
     pub(in crate::writer) rows: Arc<B>,
 }
 
-/// A block of which so many rows were confirmed, beside those that have an outcome of their own.
+/// A block that is over. So many of its rows were confirmed, and the others are records of their own.
 #[derive(Debug)]
-pub(in crate::writer) struct DoneBlock<B> {
+pub(in crate::writer) struct DoneBlock<B, E> {
     pub(in crate::writer) rows: Arc<B>,
     pub(in crate::writer) confirmed: usize,
     /// The room that they have taken of [`WriterOptions::max_outstanding_bytes`](crate::WriterOptions::max_outstanding_bytes).
     pub(in crate::writer) room: usize,
+    /// When the first row was handed over.
+    pub(in crate::writer) handed_over: Instant,
+    /// How the rows have ended, when they were sent and answered; `None`: all are records of their own.
+    pub(in crate::writer) ends: Option<(E, Instant, Instant)>,
 }
 
 impl<B> Outstanding<B> {
+    pub(super) fn new(rows: B, node: u16, handed_over: Instant) -> Self {
+        Self { rows: Arc::new(rows), node, count: 0, bytes: 0, handed_over, sent: None, observed: Vec::new() }
+    }
+
     /// A row as a record of its own, without what it does. `first`: the number of the first row.
     fn record<T: Tag, P>(&self, first: u64, row: usize) -> Slot<T, P>
     where
         B: Block<T, P>,
     {
-        let (tag, _) = self.rows.record(row);
-        Slot::new(first + row as u64, tag, None, self.rows.bytes(row), self.handed_over)
+        let handed_over = self.handed_over + self.rows.after(row);
+        Slot::new(self.rows.sequence(first, row), self.rows.tag(row), None, self.rows.bytes(row), handed_over)
     }
 }
 
@@ -89,23 +112,14 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
                 apart.push(row);
             }
         }
-        let records: Vec<_> = apart.iter().map(|&row| (rows.record(row), rows.bytes(row))).collect();
+        let records: Vec<_> = apart.iter().map(|&row| (rows.tag(row), rows.payload(row), rows.bytes(row))).collect();
         if !apart.is_empty() {
             rows.remove(&apart);
         }
         let count = rows.digests().len();
         if count > 0 {
             let bytes = (0..count).map(|row| rows.bytes(row)).sum();
-            let block = Outstanding {
-                rows: Arc::new(rows),
-                node,
-                count,
-                bytes,
-                handed_over: now,
-                sent: None,
-                observed: Vec::new(),
-            };
-            self.blocks.insert(first, block);
+            self.blocks.insert(first, Outstanding { count, bytes, ..Outstanding::new(rows, node, now) });
             self.next_sequence += count as u64;
             self.outstanding += count;
             self.outstanding_bytes += bytes;
@@ -115,7 +129,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             queue.blocks.push_back(first);
             queue.block_rows += count;
         }
-        for ((tag, payload), bytes) in records {
+        for (tag, payload, bytes) in records {
             self.push(tag, payload, bytes, now, router);
         }
     }
@@ -156,7 +170,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         &mut self,
         node: u16,
         sent: BlockRef<B>,
-        ends: &impl BlockEnds,
+        ends: B::Ends,
         now: Instant,
         router: &impl Router,
     ) {
@@ -188,18 +202,18 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         self.counts.ok += confirmed as u64;
         self.outstanding -= confirmed;
         self.outstanding_bytes -= bytes;
-        if confirmed > 0 {
-            self.done_blocks.push(DoneBlock { rows: Arc::clone(&rows), confirmed, room });
-        }
+        let (handed_over, sent) = (block.handed_over, block.sent.unwrap_or(now));
         let mut near = NONE;
         for (row, slot) in failed {
             near = slot.unwrap_or_else(|| self.adopt(block.record(first, row), &rows.digests()[row], near));
             let (record, end) = (&mut self.slots[near], ends.end(row));
-            (record.stage, record.since) = (Stage::InFlight, block.sent.unwrap_or(now));
+            (record.stage, record.since) = (Stage::InFlight, sent);
             throttled += usize::from(end.result.as_ref().is_err_and(|error| RetryClass::of(error).1));
-            let slot_ref = SlotRef { slot: near, sequence: first + row as u64 };
-            self.attempted(slot_ref, rows.record(row).1, end, now, router);
+            let slot_ref = SlotRef { slot: near, sequence: record.sequence };
+            self.attempted(slot_ref, rows.payload(row), end, now, router);
         }
+        drop(block);
+        self.done_blocks.push(DoneBlock { rows, confirmed, room, handed_over, ends: Some((ends, sent, now)) });
         self.answered(node, taken, throttled, now, router);
     }
 
@@ -222,7 +236,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
 
     /// All rows of a block as records of their own at this stage, those that are not in flight with what they do. Leaves
     /// the queue of its node as it is.
-    fn take_apart(&mut self, first: u64, stage: Stage) -> Vec<u32> {
+    pub(super) fn take_apart(&mut self, first: u64, stage: Stage) -> Vec<u32> {
         let mut slots = Vec::new();
         let Some(block) = self.blocks.remove(&first) else { return slots };
         let mut near = NONE;
@@ -232,16 +246,18 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             near = slot;
             let record = &mut self.slots[slot];
             record.stage = stage;
-            record.payload = (stage != Stage::InFlight).then(|| block.rows.record(row).1);
+            record.payload = (stage != Stage::InFlight).then(|| block.rows.payload(row));
             if let Some(sent) = block.sent {
                 record.since = sent;
             }
             slots.push(slot);
         }
+        let Outstanding { rows, handed_over, .. } = block;
+        self.done_blocks.push(DoneBlock { rows, confirmed: 0, room: 0, handed_over, ends: None });
         slots
     }
 
-    /// Ends rows that are too old, of blocks that are not in flight.
+    /// Ends rows that are too old, of blocks that are not in flight. Those of the same block that are not queue by themselves.
     pub(super) fn expire_blocks(&mut self, now: Instant, router: &impl Router) {
         let old: Vec<u64> = self
             .blocks
@@ -253,7 +269,11 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         for first in old {
             self.leave_queue(first);
             for slot in self.take_apart(first, Stage::Behind) {
-                self.expire(slot, now, router);
+                if now >= self.slots[slot].handed_over + self.options.record_ttl {
+                    self.expire(slot, now, router);
+                } else {
+                    self.queue(slot, now, router, false);
+                }
             }
         }
     }
@@ -267,7 +287,9 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         }
     }
 
-    fn leave_queue(&mut self, first: u64) {
+    /// Takes a block that is not in flight out of the queue of its node.
+    pub(super) fn leave_queue(&mut self, first: u64) {
+        self.close(first);
         let Some(block) = self.blocks.get(&first).filter(|block| block.sent.is_none()) else { return };
         let queue = &mut self.nodes[usize::from(block.node)];
         queue.blocks.retain(|other| *other != first);

@@ -37,7 +37,7 @@ fn blocks_share_the_requests_of_a_node_with_records() {
         world.hand_block(keys(from..from + 10));
         // Of another key, and older than the next block.
         world.now += MS / 10;
-        world.hand(120 + from * 3, What::Put);
+        world.hand(120 + from * 3, What::Add);
         world.now += MS / 10;
     }
     world.run(SECOND);

@@ -1,6 +1,7 @@
 //! A writer's core in simulated time: nodes that answer after a while, maps that change, and a check that every record has
 //! exactly one outcome and that no two records of a key are in flight.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +10,10 @@ use aerolane_wire::digest::Digest;
 use aerospike_core::ResultCode;
 
 use crate::error::Error;
-use crate::writer::core::{Block, BlockEnds, BlockRef, Core, Done, DoneBlock, Payload, Router, Sent, Tag};
-use crate::writer::delivery::{AttemptEnd, Delivery, Written};
+use crate::writer::core::{
+    Block, BlockEnds, BlockRef, Core, Done, DoneBlock, NewRow, Opener, Payload, Router, Sent, Tag,
+};
+use crate::writer::delivery::{AttemptEnd, Delivery, Tries, Written};
 use crate::writer::options::WriterOptions;
 
 pub(super) const MS: Duration = Duration::from_millis(1);
@@ -68,26 +71,55 @@ impl Router for Map {
 /// How a node answers a record (its number, how often it was tried).
 pub(super) type Answer = Box<dyn FnMut(u16, usize, u32) -> Result<Written, Error>>;
 
-/// Rows that are handed over together.
-pub(super) struct Rows {
+/// HandedBlock that are handed over together, or one by one.
+#[derive(Default)]
+pub(super) struct HandedBlock {
     digests: Vec<Digest>,
-    rows: Vec<(Name, What)>,
+    rows: Vec<Row>,
+    /// They are puts, each with an outcome.
+    puts: bool,
+    closed: bool,
+    /// HandedBlock that became records of their own.
+    apart: RefCell<Vec<usize>>,
+}
+
+#[derive(Clone)]
+struct Row {
+    name: Name,
+    what: What,
+    bytes: usize,
+    after: Duration,
 }
 
 /// Bytes of each record and row.
 pub(super) const BYTES: usize = 100;
 
-impl Block<Name, What> for Rows {
+impl Block<Name, What> for HandedBlock {
+    type Ends = Ends;
+
     fn digests(&self) -> &[Digest] {
         &self.digests
     }
 
-    fn bytes(&self, _row: usize) -> usize {
-        BYTES
+    fn bytes(&self, row: usize) -> usize {
+        self.rows[row].bytes
     }
 
-    fn record(&self, row: usize) -> (Name, What) {
-        self.rows[row].clone()
+    fn sequence(&self, first: u64, row: usize) -> u64 {
+        if self.puts { self.rows[row].name.number as u64 } else { first + row as u64 }
+    }
+
+    fn after(&self, row: usize) -> Duration {
+        self.rows[row].after
+    }
+
+    fn tag(&self, row: usize) -> Name {
+        self.apart.borrow_mut().push(row);
+        self.rows[row].name.clone()
+    }
+
+    fn payload(&self, row: usize) -> What {
+        self.rows[row].what
     }
 
     fn remove(&mut self, rows: &[usize]) {
@@ -95,11 +127,39 @@ impl Block<Name, What> for Rows {
             self.digests.remove(*row);
             self.rows.remove(*row);
         }
+        self.apart.borrow_mut().clear();
+    }
+
+    fn closed(&mut self) {
+        assert!(!std::mem::replace(&mut self.closed, true));
+    }
+}
+
+/// Adds a put to a block.
+struct Adds(Row);
+
+impl Opener<HandedBlock> for Adds {
+    type Added = ();
+
+    fn fits(&self, block: &HandedBlock) -> bool {
+        block.puts
+    }
+
+    fn open(&self, first: u64) -> HandedBlock {
+        assert_eq!(first, self.0.name.number as u64);
+        HandedBlock { puts: true, ..HandedBlock::default() }
+    }
+
+    fn add(mut self, block: &mut HandedBlock, sequence: u64, after: Duration) {
+        assert!(!block.closed && sequence == self.0.name.number as u64);
+        self.0.after = after;
+        block.digests.push(self.0.name.digest);
+        block.rows.push(self.0);
     }
 }
 
 /// How the rows of a block have ended.
-struct Ends(Vec<Result<Written, Error>>);
+pub(super) struct Ends(Vec<Result<Written, Error>>);
 
 impl BlockEnds for Ends {
     fn is_ok(&self, row: usize) -> bool {
@@ -114,14 +174,14 @@ impl BlockEnds for Ends {
 /// What a request holds.
 pub(super) enum Held {
     Records(Vec<Sent<Name, What>>),
-    Block(BlockRef<Rows>),
+    Block(BlockRef<HandedBlock>),
 }
 
 impl Held {
     fn names(&self) -> Vec<Name> {
         match self {
             Self::Records(rows) => rows.iter().map(|sent| sent.tag.clone()).collect(),
-            Self::Block(block) => block.rows.rows.iter().map(|(name, _)| name.clone()).collect(),
+            Self::Block(block) => block.rows.rows.iter().map(|row| row.name.clone()).collect(),
         }
     }
 }
@@ -130,7 +190,7 @@ impl Held {
 pub(super) type Flying = (Instant, u16, Held);
 
 pub(super) struct World {
-    pub(super) core: Core<Name, What, Rows>,
+    pub(super) core: Core<Name, What, HandedBlock>,
     pub(super) map: Map,
     pub(super) start: Instant,
     pub(super) now: Instant,
@@ -151,6 +211,8 @@ pub(super) struct World {
     /// How many rows were confirmed with their blocks, and the sizes of blocks when they were sent.
     pub(super) confirmed: usize,
     pub(super) blocks: Vec<usize>,
+    /// How many puts became rows.
+    pub(super) rows: usize,
     pub(super) handed: usize,
     pub(super) most_flying: usize,
 }
@@ -177,6 +239,7 @@ impl World {
             outcomes: BTreeMap::new(),
             confirmed: 0,
             blocks: Vec::new(),
+            rows: 0,
             handed: 0,
             most_flying: 0,
         }
@@ -196,8 +259,14 @@ impl World {
         let tag = Name { digest, number: self.handed };
         let wakes = self.core.next_wake(self.now);
         self.core.wants_refresh();
-        let sequence = self.core.push(tag, what, bytes, self.now, &self.map);
-        assert_eq!(sequence, self.handed as u64);
+        let adds = Adds(Row { name: tag.clone(), what, bytes, after: Duration::ZERO });
+        let row = NewRow { namespace: tag.namespace(), digest: &digest, bytes };
+        let is_row = what == What::Put && self.core.push_row(row, adds, self.now, &self.map).is_some();
+        self.rows += usize::from(is_row);
+        if !is_row {
+            let sequence = self.core.push(tag, what, bytes, self.now, &self.map);
+            assert_eq!(sequence, self.handed as u64);
+        }
         self.handed += 1;
         if self.core.stirred() {
             self.settle();
@@ -240,9 +309,30 @@ impl World {
         for Done { tag, delivery, .. } in self.core.done() {
             assert!(self.outcomes.insert(tag.number, delivery).is_none(), "a second outcome of {}", tag.number);
         }
-        for DoneBlock { confirmed, room, .. } in self.core.done_blocks() {
-            assert_eq!(room, confirmed * BYTES);
+        for done in self.core.done_blocks() {
+            self.block_done(done);
+        }
+    }
+
+    fn block_done(&mut self, done: DoneBlock<HandedBlock, Ends>) {
+        let DoneBlock { rows, confirmed, room, handed_over, ends } = done;
+        let apart = rows.apart.borrow();
+        let ok = |row: &usize| ends.as_ref().is_some_and(|(ends, ..)| ends.is_ok(*row)) && !apart.contains(row);
+        let confirmed_rows: Vec<_> = (0..rows.rows.len()).filter(ok).collect();
+        assert_eq!(confirmed, confirmed_rows.len());
+        assert_eq!(room, confirmed_rows.iter().map(|row| rows.rows[*row].bytes).sum::<usize>());
+        if !rows.puts {
             self.confirmed += confirmed;
+            return;
+        }
+        assert!(rows.closed);
+        for row in confirmed_rows {
+            let Some((ends, sent, answered)) = &ends else { continue };
+            let Row { name, after, .. } = &rows.rows[row];
+            let (handed_over, mut tries) = (handed_over + *after, Tries::default());
+            tries.add(handed_over, (*sent, *answered), &mut ends.end(row));
+            let delivery = tries.over(name.number as u64, *answered - handed_over, ends.0[row].clone());
+            assert!(self.outcomes.insert(name.number, delivery).is_none(), "a second outcome of {}", name.number);
         }
     }
 
@@ -269,7 +359,7 @@ impl World {
                         });
                         self.core.ended(node, ends, self.now, &self.map);
                     }
-                    Held::Block(block) => self.core.block_ended(node, block, &Ends(answers), self.now, &self.map),
+                    Held::Block(block) => self.core.block_ended(node, block, Ends(answers), self.now, &self.map),
                 }
             }
             self.core.tick(self.now, &self.map);
@@ -288,12 +378,13 @@ impl World {
 
     /// Hands rows over as a block for the node of the first. Keys are those of [`hand`](Self::hand).
     pub(super) fn hand_block(&mut self, rows: impl IntoIterator<Item = (u8, What)>) {
-        let mut block = Rows { digests: Vec::new(), rows: Vec::new() };
+        let mut block = HandedBlock::default();
         for (key, what) in rows {
             let mut digest = [key; 20];
             digest[1] = 0;
             block.digests.push(digest);
-            block.rows.push((Name { digest, number: self.handed }, what));
+            let name = Name { digest, number: self.handed };
+            block.rows.push(Row { name, what, bytes: BYTES, after: Duration::ZERO });
             self.handed += 1;
         }
         let node = self.map.node("test", &block.digests[0]).unwrap_or(0);
