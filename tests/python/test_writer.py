@@ -24,7 +24,7 @@ from aerolane import (
     SyncClient,
     WriterClosedError,
 )
-from aerolane.exceptions import ClientClosedError, ClientError
+from aerolane.exceptions import ClientClosedError, ClientError, RecordExistsError
 from aerolane.native import ListOperation, ListPolicy, Operation, RecordExistsAction, WritePolicy
 from aerolane.policy import Settings
 
@@ -100,6 +100,43 @@ def test_every_record_is_written_and_confirmed(either, session, writer, keys):
     assert sum(node["records"] for node in metrics["nodes"]) == 3000
     assert either.run(bulk.close()) == []
     assert bulk.closed
+
+
+def test_sets_and_policies_are_mixed(either, session, writer, set_name):
+    # More kinds than the writer gathers at a time.
+    bulk = writer()
+    keys = [Key("test", f"{set_name}{n % 3}", n) for n in range(3000)]
+    seconds = [(100, 2000, 30_000)[n // 3 % 3] for n in range(3000)]
+    outcomes = [
+        either.run(bulk.put(key, {"n": n}, expiration=ttl))
+        for n, (key, ttl) in enumerate(zip(keys, seconds, strict=True))
+    ]
+    for key, ttl, outcome in zip(keys, seconds, outcomes, strict=True):
+        assert outcome.key is key
+        assert ttl - 60 <= confirmed(either, outcome).ttl <= ttl
+    for n in range(0, 3000, 211):
+        assert either.run(session.get(keys[n])).bins == {"n": n}
+
+
+def test_records_that_fail_do_so_alone(either, writer, keys):
+    heard = {}
+    bulk = writer(on_outcome=lambda outcome: heard.update({outcome.key.user_key: outcome}))
+    all_of(either, bulk, [(keys(n), {"n": -1}) for n in range(0, 1000, 10)])
+    only = {"record_exists_action": RecordExistsAction.CREATE_ONLY}
+    outcomes = [either.run(bulk.put(keys(n), {"n": n}, **only)) for n in range(1000)]
+    for n, outcome in enumerate(outcomes):
+        if n % 10:
+            assert confirmed(either, outcome).generation == 1
+        else:
+            with pytest.raises(RecordExistsError) as raised:
+                confirmed(either, outcome)
+            assert raised.value.key == keys(n)
+        assert outcome.ok == bool(n % 10) and outcome.done()
+        assert len(outcome.attempts) == 1
+    assert either.run(bulk.close()) == []
+    assert sorted(heard) == list(range(1000))
+    assert all(heard[n].key == keys(n) and heard[n].ok == outcomes[n].ok for n in range(1000))
+    assert (bulk.progress().ok, bulk.progress().failed) == (1000, 100)
 
 
 def test_each_method_does_what_the_sessions_does(either, session, writer, keys):

@@ -43,3 +43,4 @@ mod writer_adversity;
 mod writer_chaos;
 mod writer_export;
 mod writer_lone;
+mod writer_puts;

@@ -1,6 +1,7 @@
 //! The core in simulated time.
 
 mod blocks;
+mod puts;
 mod world;
 
 use std::cell::RefCell;

@@ -110,7 +110,7 @@ impl WriteAttempt {
 /// empty.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Outcome {
-    outcome: RawOutcome<WrittenKey>,
+    raw: RawOutcome<WrittenKey>,
     /// The key with which the record was handed over, where it is known.
     key: Option<Py<Key>>,
     core: Arc<ClientCore>,
@@ -125,7 +125,7 @@ impl Outcome {
         core: &Arc<ClientCore>,
     ) -> PyResult<Py<Self>> {
         let key = key.map(|key| key.clone().unbind());
-        let object = Py::new(py, Self { outcome, key, core: Arc::clone(core) })?;
+        let object = Py::new(py, Self { raw: outcome, key, core: Arc::clone(core) })?;
         // SAFETY: every class of ours has garbage collection, and this one has no `__traverse__`.
         unsafe { ffi::PyObject_GC_UnTrack(object.as_ptr().cast()) };
         Ok(object)
@@ -134,13 +134,13 @@ impl Outcome {
     fn key_of(&self, py: Python<'_>) -> PyResult<Py<Key>> {
         match &self.key {
             Some(key) => Ok(key.clone_ref(py)),
-            None => self.outcome.record_key().object(py),
+            None => self.raw.record_key().object(py),
         }
     }
 
     /// What awaiting it gives, if there is an outcome.
     fn made(&self, py: Python<'_>) -> Option<PyResult<Py<PyAny>>> {
-        let made = match self.outcome.result()? {
+        let made = match self.raw.result()? {
             Ok(written) => self.key_of(py).and_then(|key| Py::new(py, Written { written, key })).map(Py::into_any),
             Err(error) => self.key_of(py).and_then(|key| Err(errors::of_record(py, &error, &key))),
         };
@@ -149,7 +149,7 @@ impl Outcome {
 
     /// Sends the record on the calling thread, if it is left to whoever waits for it.
     fn send_lone(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(record) = self.outcome.take_over() else { return Ok(()) };
+        let Some(record) = self.raw.take_over() else { return Ok(()) };
         if !gets_signals(py)? {
             py.detach(|| record.send_here(None));
             return Ok(());
@@ -167,13 +167,13 @@ impl Outcome {
             made.unwrap_or_else(|| Ok(slf.into_any()))
         };
         let kept = slf.clone().unbind();
-        if this.outcome.is_done() {
+        if this.raw.is_done() {
             return match make(py, kept) {
                 Ok(result) => host::ready(py, result),
                 Err(error) => host::failed(py, error),
             };
         }
-        let outcome = this.outcome.clone();
+        let outcome = this.raw.clone();
         host::drive_by(py, &this.core, move |lane| {
             // A lone record goes over the loop's own lane, also if the wait is cancelled.
             let lone = outcome.take_over();
@@ -225,8 +225,8 @@ impl Outcome {
         }
         let came = async {
             match timeout {
-                None => self.outcome.done().await,
-                Some(timeout) => drop(tokio::time::timeout(timeout, self.outcome.done()).await),
+                None => self.raw.done().await,
+                Some(timeout) => drop(tokio::time::timeout(timeout, self.raw.done()).await),
             }
         };
         let waited = block_on(py, &self.core, came);
@@ -239,12 +239,12 @@ impl Outcome {
 
     /// Whether there is an outcome.
     fn done(&self) -> bool {
-        self.outcome.is_done()
+        self.raw.is_done()
     }
 
     /// The exception, if the record failed, else `None`.
     fn exception<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(error) = self.outcome.error() else { return Ok(None) };
+        let Some(error) = self.raw.error() else { return Ok(None) };
         let key = self.key_of(py)?;
         Ok(Some(errors::of_record(py, error, &key).into_value(py).into_bound(py).into_any()))
     }
@@ -252,13 +252,13 @@ impl Outcome {
     /// Whether the server has confirmed the record.
     #[getter]
     fn ok(&self) -> bool {
-        self.outcome.is_done() && self.outcome.error().is_none()
+        self.raw.is_done() && self.raw.error().is_none()
     }
 
     /// Whether the record failed but may have been written nevertheless.
     #[getter]
     fn in_doubt(&self) -> bool {
-        self.outcome.error().is_some_and(Error::in_doubt)
+        self.raw.error().is_some_and(Error::in_doubt)
     }
 
     /// The key of the record.
@@ -270,36 +270,36 @@ impl Outcome {
     /// The number of the record, counted from 0 in the order in which records were passed to the writer.
     #[getter]
     fn sequence(&self) -> Option<u64> {
-        self.outcome.delivery().map(Delivery::sequence)
+        self.raw.delivery().map(Delivery::sequence)
     }
 
     /// The attempts, oldest first.
     #[getter]
     fn attempts(&self) -> Vec<WriteAttempt> {
-        let attempts = self.outcome.delivery().into_iter().flat_map(Delivery::attempts);
+        let attempts = self.raw.delivery().into_iter().flat_map(Delivery::attempts);
         attempts.map(WriteAttempt).collect()
     }
 
     /// The time in seconds that the record waited before it was first sent.
     #[getter]
     fn waited(&self) -> Option<f64> {
-        self.outcome.delivery().map(|delivery| delivery.waited().as_secs_f64())
+        self.raw.delivery().map(|delivery| delivery.waited().as_secs_f64())
     }
 
     /// The total time in seconds that its attempts were in flight.
     #[getter]
     fn in_flight(&self) -> Option<f64> {
-        self.outcome.delivery().map(|delivery| delivery.in_flight().as_secs_f64())
+        self.raw.delivery().map(|delivery| delivery.in_flight().as_secs_f64())
     }
 
     /// The time in seconds from passing the record to the writer to its outcome.
     #[getter]
     fn took(&self) -> Option<f64> {
-        self.outcome.delivery().map(|delivery| delivery.took().as_secs_f64())
+        self.raw.delivery().map(|delivery| delivery.took().as_secs_f64())
     }
 
     fn __repr__(&self) -> String {
-        match self.outcome.delivery() {
+        match self.raw.delivery() {
             None => "<Outcome outstanding>".to_owned(),
             Some(delivery) => match delivery.result() {
                 Ok(written) => format!("<Outcome ok generation={}>", written.generation()),

@@ -132,6 +132,7 @@ fn rows_of_a_key_never_overtake_each_other_or_records() {
     world.run(1000 * SECOND);
     assert_eq!(world.confirmed + world.outcomes.len(), of.len());
     assert!(world.confirmed > 100 && world.outcomes.len() > 100, "{} in blocks", world.confirmed);
+    assert!(world.rows > 50, "{} of the puts", world.rows);
     let mut last = HashMap::new();
     for number in &world.effects {
         let before = last.insert(of[*number], *number);

@@ -71,15 +71,15 @@ impl Router for Map {
 /// How a node answers a record (its number, how often it was tried).
 pub(super) type Answer = Box<dyn FnMut(u16, usize, u32) -> Result<Written, Error>>;
 
-/// HandedBlock that are handed over together, or one by one.
+/// Rows that are handed over together, or one by one.
 #[derive(Default)]
 pub(super) struct HandedBlock {
     digests: Vec<Digest>,
     rows: Vec<Row>,
-    /// They are puts, each with an outcome.
-    puts: bool,
+    /// They are puts of this kind, each with an outcome.
+    puts: Option<usize>,
     closed: bool,
-    /// HandedBlock that became records of their own.
+    /// Rows that became records of their own.
     apart: RefCell<Vec<usize>>,
 }
 
@@ -106,7 +106,7 @@ impl Block<Name, What> for HandedBlock {
     }
 
     fn sequence(&self, first: u64, row: usize) -> u64 {
-        if self.puts { self.rows[row].name.number as u64 } else { first + row as u64 }
+        if self.puts.is_some() { self.rows[row].name.number as u64 } else { first + row as u64 }
     }
 
     fn after(&self, row: usize) -> Duration {
@@ -135,19 +135,19 @@ impl Block<Name, What> for HandedBlock {
     }
 }
 
-/// Adds a put to a block.
-struct Adds(Row);
+/// Adds a put to a block of its kind.
+struct Adds(Row, usize);
 
 impl Opener<HandedBlock> for Adds {
     type Added = ();
 
     fn fits(&self, block: &HandedBlock) -> bool {
-        block.puts
+        block.puts == Some(self.1)
     }
 
     fn open(&self, first: u64) -> HandedBlock {
         assert_eq!(first, self.0.name.number as u64);
-        HandedBlock { puts: true, ..HandedBlock::default() }
+        HandedBlock { puts: Some(self.1), ..HandedBlock::default() }
     }
 
     fn add(mut self, block: &mut HandedBlock, sequence: u64, after: Duration) {
@@ -213,6 +213,8 @@ pub(super) struct World {
     pub(super) blocks: Vec<usize>,
     /// How many puts became rows.
     pub(super) rows: usize,
+    /// How many kinds of puts there are, which cannot be rows of one block.
+    pub(super) kinds: usize,
     pub(super) handed: usize,
     pub(super) most_flying: usize,
 }
@@ -240,6 +242,7 @@ impl World {
             confirmed: 0,
             blocks: Vec::new(),
             rows: 0,
+            kinds: 1,
             handed: 0,
             most_flying: 0,
         }
@@ -259,7 +262,7 @@ impl World {
         let tag = Name { digest, number: self.handed };
         let wakes = self.core.next_wake(self.now);
         self.core.wants_refresh();
-        let adds = Adds(Row { name: tag.clone(), what, bytes, after: Duration::ZERO });
+        let adds = Adds(Row { name: tag.clone(), what, bytes, after: Duration::ZERO }, self.handed % self.kinds);
         let row = NewRow { namespace: tag.namespace(), digest: &digest, bytes };
         let is_row = what == What::Put && self.core.push_row(row, adds, self.now, &self.map).is_some();
         self.rows += usize::from(is_row);
@@ -321,7 +324,7 @@ impl World {
         let confirmed_rows: Vec<_> = (0..rows.rows.len()).filter(ok).collect();
         assert_eq!(confirmed, confirmed_rows.len());
         assert_eq!(room, confirmed_rows.iter().map(|row| rows.rows[*row].bytes).sum::<usize>());
-        if !rows.puts {
+        if rows.puts.is_none() {
             self.confirmed += confirmed;
             return;
         }

@@ -1,0 +1,134 @@
+//! Puts that a writer gathers: those of one set and policy stand in one block, and each has its outcome all the same.
+
+use std::time::{Duration, Instant};
+
+use crate::common::{Patient, Target, policy};
+use aerolane::writer::Delivery;
+use aerolane::{
+    Bins, Client, Expiration, Key, Outcome, ReadPolicy, RecordExistsAction, SyncClient, Value, WritePolicy,
+    WriterOptions, as_bin,
+};
+
+fn patient() -> WriterOptions {
+    let long = Duration::from_secs(60);
+    WriterOptions { attempt_timeout: long, record_ttl: long, ..WriterOptions::default() }
+}
+
+/// A writer that gathers until somebody waits.
+fn gathering() -> WriterOptions {
+    WriterOptions { linger: Duration::from_secs(10), ..patient() }
+}
+
+#[tokio::test]
+async fn puts_that_have_not_been_sent_have_keys() {
+    let target = Target::start();
+    let client = Client::new(&policy(), target.seeds()).await.unwrap();
+    let writer = client.writer(gathering()).unwrap();
+    let plain = WritePolicy::default();
+    let mut outcomes = Vec::new();
+    for id in 0..20 {
+        outcomes.push(writer.put(&plain, &target.key(id), &[as_bin!("n", id)]).await.unwrap());
+        if id % 5 == 3 {
+            let outcome = &outcomes[id as usize];
+            assert_eq!(outcome.record_key().key(), target.key(id));
+            assert_eq!(outcome.record_key().key().user_key(), Some(&Value::Int(id)));
+            assert!(outcome.result().is_none() || outcome.is_done());
+        }
+    }
+    writer.flush().await;
+    for (id, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(outcome.record_key().key(), target.key(id as i64));
+        assert_eq!(outcome.result().unwrap().unwrap().generation(), 1);
+        assert!(outcome.error().is_none());
+        assert_eq!(outcome.delivery().unwrap().sequence(), id as u64);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sets_and_policies_are_mixed() {
+    const RECORDS: i64 = 3000;
+    let target = Target::start();
+    let client = Client::new(&policy(), target.seeds()).await.unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let own = target.key(0);
+    // More kinds than there are blocks of a node at a time.
+    let key = |id: i64| {
+        let set = format!("{}{}", own.set_name(), id % 3);
+        Key::new(own.namespace(), &set, Value::Int(id)).unwrap()
+    };
+    let policies: Vec<_> = [100, 2000, 30_000]
+        .map(|seconds| WritePolicy { expiration: Expiration::Seconds(seconds), ..WritePolicy::default() })
+        .into();
+    let mut outcomes = Vec::new();
+    for id in 0..RECORDS {
+        let policy = &policies[id as usize / 3 % 3];
+        outcomes.push(writer.put(policy, &key(id), &[as_bin!("n", id), as_bin!("s", "text")]).await.unwrap());
+    }
+    for (id, outcome) in outcomes.into_iter().enumerate() {
+        assert_eq!(outcome.record_key().key(), key(id as i64));
+        let left = outcome.await.unwrap().time_to_live().unwrap().as_secs();
+        let expected = [100, 2000, 30_000][id / 3 % 3];
+        assert!((expected - 60..=expected).contains(&left), "{left} of {expected}");
+    }
+    for id in (0..RECORDS).step_by(211) {
+        let record = client.get(&ReadPolicy::patient(), &key(id), Bins::All).await.unwrap();
+        assert_eq!(record.bins["n"], Value::Int(id));
+    }
+}
+
+#[test]
+fn rows_that_fail_do_so_alone_whoever_waits() {
+    const RECORDS: i64 = 1000;
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let plain = WritePolicy::default();
+    for id in (0..RECORDS).step_by(10) {
+        writer.put(&plain, &target.key(id), &[as_bin!("n", -1)]).unwrap();
+    }
+    writer.flush().unwrap();
+    let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::default() };
+    let outcomes: Vec<_> =
+        (0..RECORDS).map(|id| writer.put(&create, &target.key(id), &[as_bin!("n", id)]).unwrap()).collect();
+    let check = |id: usize, delivery: &Delivery| {
+        let expected = if id % 10 == 0 { 5 } else { 0 };
+        let code = delivery.error().map_or(0, aerolane::Error::result_code);
+        assert_eq!(code, expected, "{id}: {delivery:?}");
+        assert_eq!((delivery.attempt_count(), delivery.in_doubt()), (1, false));
+    };
+    let later = Instant::now() + Duration::from_secs(60);
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let outcomes = &outcomes;
+            scope.spawn(move || {
+                for (id, outcome) in outcomes.iter().enumerate().skip(part).step_by(4) {
+                    check(id, outcome.wait());
+                    check(id, outcome.wait_until(later).unwrap());
+                }
+            });
+        }
+        let waits = async {
+            for (id, outcome) in outcomes.iter().enumerate() {
+                assert_eq!(Outcome::clone(outcome).await.is_err(), id % 10 == 0);
+            }
+        };
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(waits);
+    });
+    let progress = writer.progress();
+    assert_eq!((progress.ok, progress.failed), (RECORDS as u64, RECORDS as u64 / 10));
+    assert!(writer.close(None).unwrap().is_empty());
+}
+
+#[test]
+fn what_gathers_is_not_waited_for_longer_than_asked() {
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(gathering()).unwrap();
+    let put = |id: i64| writer.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", id)]).unwrap();
+    let outcomes: Vec<_> = (0..50).map(put).collect();
+    // Most of them have not been sent.
+    assert!(outcomes.iter().any(|outcome| outcome.wait_until(Instant::now()).is_none()));
+    // Nor has anybody said that they are to be given up.
+    assert!(writer.close(Some(Duration::from_secs(60))).unwrap().is_empty());
+    assert!(outcomes.iter().all(|outcome| outcome.wait().is_ok()));
+}
