@@ -91,7 +91,7 @@ fn rows_that_fail_do_so_alone_whoever_waits() {
     let outcomes: Vec<_> =
         (0..RECORDS).map(|id| writer.put(&create, &target.key(id), &[as_bin!("n", id)]).unwrap()).collect();
     let check = |id: usize, delivery: &Delivery| {
-        let expected = if id % 10 == 0 { 5 } else { 0 };
+        let expected = if id.is_multiple_of(10) { 5 } else { 0 };
         let code = delivery.error().map_or(0, aerolane::Error::result_code);
         assert_eq!(code, expected, "{id}: {delivery:?}");
         assert_eq!((delivery.attempt_count(), delivery.in_doubt()), (1, false));
@@ -109,7 +109,7 @@ fn rows_that_fail_do_so_alone_whoever_waits() {
         }
         let waits = async {
             for (id, outcome) in outcomes.iter().enumerate() {
-                assert_eq!(Outcome::clone(outcome).await.is_err(), id % 10 == 0);
+                assert_eq!(Outcome::clone(outcome).await.is_err(), id.is_multiple_of(10));
             }
         };
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(waits);
