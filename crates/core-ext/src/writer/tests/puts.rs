@@ -70,7 +70,7 @@ fn rows_have_times_of_their_own() {
     assert_eq!(world.blocks, [3]);
     for number in 1..4 {
         let delivery = &world.outcomes[&number];
-        let waited = linger - 2 * MS * (number as u32 - 1);
+        let waited = 2 * MS * (6 - number as u32);
         assert_eq!((delivery.waited(), delivery.took()), (waited, waited + 30 * MS), "{number}");
     }
 }
