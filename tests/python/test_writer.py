@@ -108,7 +108,7 @@ def test_sets_and_policies_are_mixed(either, session, writer, set_name):
     keys = [Key("test", f"{set_name}{n % 3}", n) for n in range(3000)]
     seconds = [(100, 2000, 30_000)[n // 3 % 3] for n in range(3000)]
     outcomes = [
-        either.run(bulk.put(key, {"n": n}, expiration=ttl))
+        either.run(bulk.put(key, {"n": n}, expiration=Expiration.seconds(ttl)))
         for n, (key, ttl) in enumerate(zip(keys, seconds, strict=True))
     ]
     for key, ttl, outcome in zip(keys, seconds, outcomes, strict=True):

@@ -88,6 +88,8 @@ struct NodeQueue {
     /// The blocks that rows are added to, and how many these have.
     open: Vec<u64>,
     open_rows: usize,
+    /// How many rows the block had that was closed last.
+    last_filled: usize,
     /// Senders, and how many of them have not taken their rows.
     in_flight: usize,
     starting: usize,
@@ -561,6 +563,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
                 block_rows: 0,
                 open: Vec::new(),
                 open_rows: 0,
+                last_filled: 0,
                 in_flight: 0,
                 starting: 0,
                 width: Width::default(),

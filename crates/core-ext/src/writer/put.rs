@@ -101,13 +101,12 @@ impl<K: WriterKey> Opener<OwnedBlock<K>> for PutOpener<'_, K> {
         matches!(&block.owner, RowOwner::Outcomes(outcomes) if Arc::ptr_eq(&outcomes.shape, self.shape))
     }
 
-    fn open(&self, first: u64) -> OwnedBlock<K> {
+    fn open(&self, first: u64, room: usize) -> OwnedBlock<K> {
         /// What the bins of a block may take at first, however large those of its first row are.
-        const ROOM: usize = 1 << 18;
-        let rows = self.writer.options().batch_records.min(self.writer.options().max_outstanding_records);
-        let bytes = (rows * self.put.ops.size()).min(self.writer.options().batch_bytes).min(ROOM);
+        const MOST_BYTES: usize = 1 << 18;
+        let bytes = (room * self.put.ops.size()).min(self.writer.options().batch_bytes).min(MOST_BYTES);
         let outcomes = RowOutcomes::new(Arc::downgrade(self.writer), first, Arc::clone(self.shape));
-        let rows = Block::new(Arc::clone(&self.shape.shape), rows, bytes);
+        let rows = Block::new(Arc::clone(&self.shape.shape), room, bytes);
         OwnedBlock::new(rows, RowOwner::Outcomes(outcomes))
     }
 

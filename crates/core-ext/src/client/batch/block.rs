@@ -253,9 +253,12 @@ impl Block {
         self.digests.retain(|_| digests.next().unwrap_or(true));
     }
 
-    /// Forgets the operations, once they are not needed any more: keys stay.
+    /// Forgets the operations, once they are not needed any more: keys stay, in no more memory than they take.
     pub(crate) fn forget_ops(&mut self) {
         self.ops = Vec::new();
+        self.keys.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.digests.shrink_to_fit();
     }
 
     fn parts(&self, row: u32) -> RowParts<'_> {

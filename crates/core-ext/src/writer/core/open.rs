@@ -15,6 +15,8 @@ use super::{Block, Core, Payload, Router, Tag};
 
 /// The most blocks of a node that are open at a time: of records that have not the same names or policy.
 const MOST_OPEN: usize = 4;
+/// A new block has room for so many rows more than the last one had.
+const LEAST_ROOM: usize = 8;
 /// How long a block takes rows. Times of rows are counted from its first one, in few bits.
 const OPEN_FOR: Duration = Duration::from_secs(1);
 
@@ -35,8 +37,8 @@ pub(in crate::writer) trait Opener<B> {
     /// Whether the row can be one of this block.
     fn fits(&self, block: &B) -> bool;
 
-    /// A block without rows; `first`: the number of its first one.
-    fn open(&self, first: u64) -> B;
+    /// A block without rows, with room for so many. `first`: the number of its first one.
+    fn open(&self, first: u64, room: usize) -> B;
 
     /// Adds the row: its number, and how long after the first one it was handed over.
     fn add(self, block: &mut B, sequence: u64, after: Duration) -> Self::Added;
@@ -64,7 +66,10 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             return None;
         }
         if is_new {
-            self.blocks.insert(first, Outstanding::new(opener.open(first), node, now));
+            // As full as the last one, about.
+            let room =
+                self.nodes[usize::from(node)].last_filled.saturating_add(LEAST_ROOM).min(self.options.batch_records);
+            self.blocks.insert(first, Outstanding::new(opener.open(first, room), node, now));
         }
         let block = self.blocks.get_mut(&first)?;
         let after = now.saturating_duration_since(block.handed_over);
@@ -123,6 +128,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         let Some(place) = queue.open.iter().position(|other| *other == first) else { return };
         queue.open.remove(place);
         queue.open_rows -= block.count;
+        queue.last_filled = block.count;
         queue.blocks.push_back(first);
         queue.block_rows += block.count;
         if let Some(rows) = Arc::get_mut(&mut block.rows) {

@@ -145,7 +145,8 @@ impl Opener<HandedBlock> for Adds {
         block.puts == Some(self.1)
     }
 
-    fn open(&self, first: u64) -> HandedBlock {
+    fn open(&self, first: u64, room: usize) -> HandedBlock {
+        assert!(room > 0);
         assert_eq!(first, self.0.name.number as u64);
         HandedBlock { puts: Some(self.1), ..HandedBlock::default() }
     }
