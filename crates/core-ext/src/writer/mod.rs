@@ -12,12 +12,13 @@
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
-//! | `outcome`, `delivery`, `stream`, `owner_queue` | what callers hear |
-//! | `block` | rows of tables, which are queued, sent and confirmed many at a time |
+//! | `outcome`, `row_outcomes`, `delivery` | what callers hear of a record |
+//! | `tell`, `stream`, `owner_queue` | how they hear of it |
+//! | `block`, `put` | rows of tables and puts, which are queued, sent and confirmed many at a time |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records and puts of Rust callers, encoded ones, and the public writers |
 //!
-//! Decision 0023 says why it is so.
+//! Decisions 0023 and 0029 say why it is so.
 
 mod arrivals;
 mod block;
