@@ -40,7 +40,9 @@ async fn puts_that_have_not_been_sent_have_keys() {
         assert_eq!(outcome.record_key().key(), target.key(id as i64));
         assert_eq!(outcome.result().unwrap().unwrap().generation(), 1);
         assert!(outcome.error().is_none());
-        assert_eq!(outcome.delivery().unwrap().sequence(), id as u64);
+        let delivery = outcome.delivery().unwrap();
+        assert_eq!(delivery.sequence(), id as u64);
+        assert_eq!(outcome.sequence_and_took(), Some((delivery.sequence(), delivery.took())));
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aerolane_wire::digest::Digest;
 
@@ -244,6 +244,15 @@ impl<K: WriterKey> Outcome<K> {
         match &self.0 {
             Of::Record(cell) => cell.result(),
             Of::Row(rows, row) => rows.result(*row),
+        }
+    }
+
+    /// [`Delivery::sequence`] and [`Delivery::took`], without the rest.
+    #[must_use]
+    pub fn sequence_and_took(&self) -> Option<(u64, Duration)> {
+        match &self.0 {
+            Of::Record(cell) => cell.delivery().map(|delivery| (delivery.sequence(), delivery.took())),
+            Of::Row(rows, row) => rows.sequence_and_took(*row),
         }
     }
 

@@ -155,6 +155,15 @@ impl<K: WriterKey> RowOutcomes<K> {
         }
     }
 
+    /// The number of the record, and how long it took, once it has its outcome.
+    pub(super) fn sequence_and_took(&self, row: u32) -> Option<(u64, Duration)> {
+        match self.standing(row) {
+            Standing::Outstanding => None,
+            Standing::Confirmed(ended, _) => Some((ended.rows.key(row as usize).0, ended.took(row as usize))),
+            Standing::Apart(cell) => cell.delivery().map(|delivery| (delivery.sequence(), delivery.took())),
+        }
+    }
+
     pub(super) fn delivery(&self, row: u32) -> Option<&Delivery> {
         match self.standing(row) {
             Standing::Outstanding => None,
@@ -235,17 +244,24 @@ impl<K: WriterKey> RowOutcomes<K> {
 }
 
 impl<K: WriterKey> Ended<K> {
+    fn handed_over(&self, row: usize) -> Instant {
+        self.handed_over + self.rows.after(row)
+    }
+
+    /// How long a row took that was confirmed.
+    fn took(&self, row: usize) -> Duration {
+        let answered = self.ends.as_ref().map(|(.., answered)| *answered);
+        answered.unwrap_or(self.handed_over).saturating_duration_since(self.handed_over(row))
+    }
+
     /// The outcome of a row that was confirmed.
     fn delivery(&self, row: usize, written: Written) -> Delivery {
         let mut tries = Tries::default();
-        let handed_over = self.handed_over + self.rows.after(row);
-        let mut took = Duration::ZERO;
         if let Some((ends, sent, answered)) = &self.ends {
             let AttemptEnd { node, .. } = ends.end(row);
             let mut end = AttemptEnd { result: Ok(written.clone()), node };
-            tries.add(handed_over, (*sent, *answered), &mut end);
-            took = answered.saturating_duration_since(handed_over);
+            tries.add(self.handed_over(row), (*sent, *answered), &mut end);
         }
-        tries.over(self.rows.key(row).0, took, Ok(written))
+        tries.over(self.rows.key(row).0, self.took(row), Ok(written))
     }
 }

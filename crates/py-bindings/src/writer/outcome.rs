@@ -270,7 +270,7 @@ impl Outcome {
     /// The number of the record, counted from 0 in the order in which records were passed to the writer.
     #[getter]
     fn sequence(&self) -> Option<u64> {
-        self.raw.delivery().map(Delivery::sequence)
+        self.raw.sequence_and_took().map(|(sequence, _)| sequence)
     }
 
     /// The attempts, oldest first.
@@ -295,7 +295,7 @@ impl Outcome {
     /// The time in seconds from passing the record to the writer to its outcome.
     #[getter]
     fn took(&self) -> Option<f64> {
-        self.raw.delivery().map(|delivery| delivery.took().as_secs_f64())
+        self.raw.sequence_and_took().map(|(_, took)| took.as_secs_f64())
     }
 
     fn __repr__(&self) -> String {
