@@ -123,19 +123,16 @@ impl<K: WriterKey> RowOutcomes<K> {
 
     fn standing(&self, row: u32) -> Standing<'_, K> {
         let Some(ended) = self.ended.get() else { return Standing::Outstanding };
-        if let Ok(place) = ended.apart.binary_search_by_key(&row, |(row, _)| *row) {
-            return Standing::Apart(&ended.apart[place].1);
+        if let Some(cell) = ended.apart(row) {
+            return Standing::Apart(cell);
         }
         let written = ended.ends.as_ref().and_then(|(ends, ..)| ends.written(row as usize));
         written.map_or(Standing::Outstanding, |written| Standing::Confirmed(ended, written))
     }
 
     pub(super) fn is_done(&self, row: u32) -> bool {
-        match self.standing(row) {
-            Standing::Outstanding => false,
-            Standing::Confirmed(..) => true,
-            Standing::Apart(cell) => cell.delivery().is_some(),
-        }
+        // All rows that are not apart were confirmed.
+        self.ended.get().is_some_and(|ended| ended.apart(row).is_none_or(|cell| cell.delivery().is_some()))
     }
 
     /// What awaiting the outcome gives, once it is there.
@@ -149,10 +146,7 @@ impl<K: WriterKey> RowOutcomes<K> {
 
     /// Why the record has failed.
     pub(super) fn error(&self, row: u32) -> Option<&Error> {
-        match self.standing(row) {
-            Standing::Apart(cell) => cell.delivery().and_then(Delivery::error),
-            _ => None,
-        }
+        self.ended.get()?.apart(row)?.delivery()?.error()
     }
 
     /// The number of the record, and how long it took, once it has its outcome.
@@ -244,6 +238,13 @@ impl<K: WriterKey> RowOutcomes<K> {
 }
 
 impl<K: WriterKey> Ended<K> {
+    /// The cell of a row that has one.
+    #[inline]
+    fn apart(&self, row: u32) -> Option<&CellRef<K>> {
+        let place = self.apart.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+        Some(&self.apart[place].1)
+    }
+
     fn handed_over(&self, row: usize) -> Instant {
         self.handed_over + self.rows.after(row)
     }
