@@ -165,6 +165,9 @@ class Outcome:
     @property
     def in_doubt(self) -> bool:
         """Whether the record failed but may have been written nevertheless."""
+    @property
+    def key(self) -> Key:
+        """The key of the record."""
     def wait(self) -> Awaitable[Outcome]:
         """An awaitable that returns this object once there is an outcome, also if the record failed."""
     def result(self, timeout: float | None = None) -> Written:
@@ -183,9 +186,6 @@ class Outcome:
     @property
     def ok(self) -> bool:
         """Whether the server has confirmed the record."""
-    @property
-    def key(self) -> Key:
-        """The key of the record."""
     @property
     def sequence(self) -> int | None:
         """The number of the record, counted from 0 in the order in which records were passed to the writer."""
