@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from aerolane import Client, DataSet, SyncClient
+from aerolane import Client, DataSet, Key, SyncClient
 
 
 @pytest.fixture
@@ -195,3 +195,12 @@ def test_a_child_makes_them_whatever_threads_did_when_it_was_forked():
             busy.join()
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=100)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Key.from_int_user_key("test", "s", 7), lambda: Key.key_with_digest("test", "s", bytes(20))]
+)
+def test_keys_that_are_made_by_calls(make):
+    key = make()
+    assert not gc.is_tracked(key)
+    assert make() == key and hash(make()) == hash(key)

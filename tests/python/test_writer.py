@@ -126,17 +126,20 @@ def test_records_that_fail_do_so_alone(either, writer, keys):
     outcomes = [either.run(bulk.put(keys(n), {"n": n}, **only)) for n in range(1000)]
     for n, outcome in enumerate(outcomes):
         if n % 10:
-            assert confirmed(either, outcome).generation == 1
+            written = confirmed(either, outcome)
+            assert (written.generation, written.record) == (1, None)
         else:
             with pytest.raises(RecordExistsError) as raised:
                 confirmed(either, outcome)
             assert raised.value.key == keys(n)
         assert outcome.ok == bool(n % 10) and outcome.done()
         assert len(outcome.attempts) == 1
+    # One that goes alone has no results of its own either.
+    assert confirmed(either, either.run(bulk.put(keys(1000), {"n": 0}, **only))).record is None
     assert either.run(bulk.close()) == []
-    assert sorted(heard) == list(range(1000))
+    assert sorted(heard) == list(range(1001))
     assert all(heard[n].key == keys(n) and heard[n].ok == outcomes[n].ok for n in range(1000))
-    assert (bulk.progress().ok, bulk.progress().failed) == (1000, 100)
+    assert (bulk.progress().ok, bulk.progress().failed) == (1001, 100)
 
 
 def test_each_method_does_what_the_sessions_does(either, session, writer, keys):

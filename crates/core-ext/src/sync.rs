@@ -104,6 +104,14 @@ impl Condvar {
         (guard, result.timed_out())
     }
 
+    /// Either of them: until `deadline`, if there is one.
+    pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, deadline: Option<Instant>) -> (MutexGuard<'a, T>, bool) {
+        match deadline {
+            None => (self.wait(guard), false),
+            Some(deadline) => self.wait_until(guard, deadline),
+        }
+    }
+
     /// Wakes one thread that waits.
     pub fn notify_one(&self) {
         self.0.notify_one();

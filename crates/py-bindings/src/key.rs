@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use aerolane::raw::RawKey;
 use aerolane::raw::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, partition_id};
 use aerolane_wire::message::field;
@@ -58,6 +59,28 @@ impl Instance for Key {
     #[inline]
     fn let_go(&mut self, _: Python<'_>) -> bool {
         true
+    }
+}
+
+impl RawKey for Key {
+    #[inline]
+    fn namespace(&self) -> &str {
+        self.namespace()
+    }
+
+    #[inline]
+    fn digest(&self) -> &Digest {
+        self.digest()
+    }
+
+    #[inline]
+    fn names(&self) -> (&[u8], u32) {
+        self.names()
+    }
+
+    #[inline]
+    fn user_key(&self) -> &[u8] {
+        self.user_key_field()
     }
 }
 

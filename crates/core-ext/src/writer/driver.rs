@@ -21,7 +21,7 @@ use super::stream::{Outcomes, Queue};
 use crate::client::{RawKey, RawShape, Shared, wait};
 use crate::clock;
 use crate::error::{Error, Result};
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 use crate::topology::{NodeId, Topology};
 
 /// The cluster's map as it is read at one moment.
@@ -270,11 +270,11 @@ impl<K: WriterKey> Inner<K> {
         drop(self.shared.cluster.spawn(timer));
     }
 
-    /// The map, if a record can be taken at all.
-    fn check(&self, key: &K) -> Result<Snapshot> {
+    /// The map, if a record of this namespace can be taken at all.
+    pub(super) fn check(&self, namespace: &str) -> Result<Snapshot> {
         self.shared.check_open()?;
         let map = self.shared.cluster.snapshot();
-        map.namespace(key.namespace())?;
+        map.namespace(namespace)?;
         Ok(map)
     }
 
@@ -284,7 +284,7 @@ impl<K: WriterKey> Inner<K> {
         key: K,
         shape: RawShape,
     ) -> Result<std::result::Result<Outcome<K>, (K, RawShape)>> {
-        let map = self.check(&key)?;
+        let map = self.check(key.namespace())?;
         let bytes = shape.row_size(&key);
         match self.try_room(bytes)? {
             Some(room) => {
@@ -293,6 +293,11 @@ impl<K: WriterKey> Inner<K> {
             }
             None => Ok(Err((key, shape))),
         }
+    }
+
+    /// Whether no record has room. Then none is outstanding.
+    pub(super) fn has_all_room(&self) -> bool {
+        self.records.available_permits() == self.options.max_outstanding_records
     }
 
     /// Room for a record of so many bytes, if there is some.
@@ -306,7 +311,7 @@ impl<K: WriterKey> Inner<K> {
 
     /// Hands a record over, when there is room.
     pub(super) async fn hand_over(self: &Arc<Self>, key: K, shape: RawShape) -> Result<Outcome<K>> {
-        self.check(&key)?;
+        self.check(key.namespace())?;
         let bytes = shape.row_size(&key);
         // Until both are had, a caller that goes away gives back what it has.
         let record = self.room(&self.records, 1).await?;
@@ -344,16 +349,27 @@ impl<K: WriterKey> Inner<K> {
         }
         let now = clock::now();
         state.core.push(cell.clone(), Row(shape), bytes, now, map);
-        if state.core.stirred() || state.lone.is_there() {
-            let lone = if may_keep && self.is_to_keep(&state) { LoneChange::Left } else { LoneChange::Sent };
-            let after = state.after(now, lone);
-            if state.lone.is_there() {
-                self.keep(&cell);
-            }
-            drop(state);
-            self.carry_out(after);
-        }
+        self.pushed(state, now, may_keep.then_some(&cell));
         Ok(outcome)
+    }
+
+    /// Does what follows from a record that was pushed. `may_keep`: it, if it may be left to the wait for it.
+    pub(super) fn pushed(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State<K>>,
+        now: Instant,
+        may_keep: Option<&CellRef<K>>,
+    ) {
+        if !state.core.stirred() && !state.lone.is_there() {
+            return;
+        }
+        let kept = may_keep.filter(|_| self.is_to_keep(&state));
+        let after = state.after(now, if kept.is_some() { LoneChange::Left } else { LoneChange::Sent });
+        if let (Some(cell), true) = (kept, state.lone.is_there()) {
+            self.keep(cell);
+        }
+        drop(state);
+        self.carry_out(after);
     }
 
     /// Hands rows over for a node, when there is room: `count` rows that take so many bytes of it.

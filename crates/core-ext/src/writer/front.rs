@@ -1,6 +1,5 @@
 //! The writers of Rust programs: async and blocking.
 
-use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +9,12 @@ use aerospike_core::{Bin, Key, Value, WritePolicy};
 use super::counts::{Progress, WriterMetrics};
 use super::options::WriterOptions;
 use super::outcome::Outcome;
-use super::put::{PutShape, PutShapes, RawPut};
+use super::put::{MakeKey, PutShapes};
 use super::raw::RawWriter;
 use super::record::{Change, RecordKey, encode_bins};
 use super::shape;
 use super::stream::Outcomes;
-use crate::client::{BlockShape, Client, RawKey, RawOps, RawShape, SyncClient};
+use crate::client::{Client, RawOps, RawShape, SyncClient};
 use crate::error::Result;
 use crate::metrics::{MetricsExport, MetricsExporter};
 use crate::operations::Operation;
@@ -200,11 +199,6 @@ macro_rules! writer_methods {
     };
 }
 
-thread_local! {
-    /// Where the bins of a put are encoded.
-    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
 /// Hands a put over as a row of a block. `Err`: it is to be handed over as this record.
 fn try_put(
     writer: &RawWriter<RecordKey>,
@@ -213,26 +207,15 @@ fn try_put(
     key: &Key,
     bins: &[Bin],
 ) -> Result<std::result::Result<Outcome, (RecordKey, RawShape)>> {
-    /// The largest buffer that a thread keeps.
-    const MOST_KEPT: usize = 1 << 16;
     let template = shape::write(writer.batch_policy(), policy, 0, RawOps::default())?;
     let key = RecordKey::of(key)?;
-    let mut ops = RawOps::in_buffer(BUFFER.take());
+    let mut ops = RawOps::in_kept_buffer();
     encode_bins(bins, &mut ops)?;
-    let make = || {
-        let (shape, of) = (BlockShape::new(template.clone(), key.namespace(), key.names()), key.clone());
-        PutShape::new(shape, move |digest, user_key| of.sibling(digest, user_key))
+    let make_key = || -> MakeKey<RecordKey> {
+        let of = key.clone();
+        Box::new(move |digest, user_key| of.sibling(digest, user_key))
     };
-    let row = match shapes.find(&template, key.names(), make) {
-        Some(shape) => writer.try_put(shape, RawPut { digest: key.digest(), user_key: key.user_key(), ops: &ops })?,
-        None => None,
-    };
-    let handed = row.ok_or_else(|| template.with_ops(ops.clone())).map_err(|shape| (key, shape));
-    let buffer = ops.into_buffer();
-    if buffer.capacity() <= MOST_KEPT {
-        BUFFER.set(buffer);
-    }
-    Ok(handed)
+    Ok(shapes.put(writer, &template, &key, ops, make_key)?.map_err(|shape| (key, shape)))
 }
 
 impl Writer {

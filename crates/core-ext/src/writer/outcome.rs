@@ -113,15 +113,10 @@ impl<K: WriterKey> Cell<K> {
                 waiting = self.waiting.lock();
             }
             while self.delivery.get().is_none() {
-                match deadline {
-                    None => waiting = self.came.wait(waiting),
-                    Some(deadline) => {
-                        let timed_out;
-                        (waiting, timed_out) = self.came.wait_until(waiting, deadline);
-                        if timed_out {
-                            break;
-                        }
-                    }
+                let timed_out;
+                (waiting, timed_out) = self.came.wait_for(waiting, deadline);
+                if timed_out {
+                    break;
                 }
             }
             waiting.threads -= 1;

@@ -9,37 +9,26 @@ use aerolane_wire::digest::Digest;
 use super::block::{OwnedBlock, RowOwner};
 use super::core::{NewRow, Opener};
 use super::driver::{Inner, WriterKey};
-use super::lone::LoneChange;
 use super::outcome::Outcome;
+use super::raw::RawWriter;
 use super::row_outcomes::RowOutcomes;
-use crate::client::{Block, BlockShape, RawOps, RawShape};
+use crate::client::{Block, BlockShape, RawKey, RawOps, RawShape};
 use crate::clock;
 use crate::error::Result;
 
-type MakeKey<K> = Box<dyn Fn(&Digest, &[u8]) -> K + Send + Sync>;
+/// Makes a key of a digest and of a user key, as a field of a request. It is called while the writer is locked, and must not call
+/// it.
+pub type MakeKey<K> = Box<dyn Fn(&Digest, &[u8]) -> K + Send + Sync>;
 
 /// What puts of one set by one policy have in common.
-pub struct PutShape<K> {
+pub(super) struct PutShape<K> {
     shape: Arc<BlockShape>,
     key: MakeKey<K>,
 }
 
 impl<K: WriterKey> PutShape<K> {
-    /// `key` makes a key of a digest and of a user key, as a field of a request. It is called while the writer is locked, and
-    /// must not call it.
-    #[must_use]
-    pub fn new(shape: BlockShape, key: impl Fn(&Digest, &[u8]) -> K + Send + Sync + 'static) -> Self {
-        Self { shape: Arc::new(shape), key: Box::new(key) }
-    }
-
     pub(super) fn key(&self, rows: &Block, row: usize) -> K {
         (self.key)(&rows.digests()[row], rows.key(row).1)
-    }
-}
-
-impl<K> fmt::Debug for PutShape<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PutShape").field(&self.shape).finish()
     }
 }
 
@@ -53,45 +42,70 @@ impl<K> Default for PutShapes<K> {
 }
 
 impl<K: WriterKey> PutShapes<K> {
-    /// What puts have in common that do this, apart from their operations, to records of a set. `names`: namespace and set as
-    /// fields of a request, and how many these are. `make` makes it, if it is one of the first. `None`: such a put is to be handed
-    /// over as a record.
-    pub fn find(
+    /// Hands a put over that can go as a row among others, if there is room: for less than a record costs. `Err`: it is to be
+    /// handed over as a record that does this, since it would go alone, has to wait for another one of its key, has none of these
+    /// sets and policies, or there is no room.
+    ///
+    /// `template`: what it does apart from `ops`, which write bins and do nothing else. `make_key`: for keys of its set.
+    ///
+    /// # Errors
+    /// As [`RawWriter::try_hand_over`].
+    pub fn put(
+        &self,
+        writer: &RawWriter<K>,
+        template: &RawShape,
+        key: &impl RawKey,
+        ops: RawOps,
+        make_key: impl Fn() -> MakeKey<K>,
+    ) -> Result<std::result::Result<Outcome<K>, RawShape>> {
+        let put = Put { digest: key.digest(), user_key: key.user_key(), ops: &ops };
+        let row = match self.find(template, key, make_key) {
+            Some(shape) => writer.inner().try_put(shape, put)?,
+            None => None,
+        };
+        let handed = row.ok_or_else(|| template.with_ops(ops.clone()));
+        ops.keep_buffer();
+        Ok(handed)
+    }
+
+    fn find(
         &self,
         template: &RawShape,
-        names: (&[u8], u32),
-        make: impl Fn() -> PutShape<K>,
+        key: &impl RawKey,
+        make_key: impl Fn() -> MakeKey<K>,
     ) -> Option<&Arc<PutShape<K>>> {
         if !template.suits_many() {
             return None;
         }
-        let mut first = self.0.iter().map(|place| place.get_or_init(|| Arc::new(make())));
+        let names = key.names();
+        let make = || {
+            let shape = Arc::new(BlockShape::new(template.clone(), key.namespace(), names));
+            Arc::new(PutShape { shape, key: make_key() })
+        };
+        let mut first = self.0.iter().map(|place| place.get_or_init(make));
         first.find(|shape| shape.shape.is_of(template, names))
     }
 }
 
 impl<K> fmt::Debug for PutShapes<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().filter_map(OnceLock::get)).finish()
+        f.debug_list().entries(self.0.iter().filter_map(OnceLock::get).map(|shape| &shape.shape)).finish()
     }
 }
 
-/// A put of a record of such a set.
-#[derive(Debug, Clone, Copy)]
-pub struct RawPut<'a> {
-    /// The digest of the key.
-    pub digest: &'a Digest,
-    /// The user key as a field of a request; empty if it is not known.
-    pub user_key: &'a [u8],
-    /// The bins: operations that write, and nothing else.
-    pub ops: &'a RawOps,
+/// A put.
+#[derive(Clone, Copy)]
+pub(super) struct Put<'a> {
+    digest: &'a Digest,
+    user_key: &'a [u8],
+    ops: &'a RawOps,
 }
 
 /// Adds a put to a block.
 struct PutOpener<'a, K: WriterKey> {
     writer: &'a Arc<Inner<K>>,
     shape: &'a Arc<PutShape<K>>,
-    put: RawPut<'a>,
+    put: Put<'a>,
 }
 
 impl<K: WriterKey> Opener<OwnedBlock<K>> for PutOpener<'_, K> {
@@ -111,7 +125,7 @@ impl<K: WriterKey> Opener<OwnedBlock<K>> for PutOpener<'_, K> {
     }
 
     fn add(self, block: &mut OwnedBlock<K>, sequence: u64, after: Duration) -> Option<Outcome<K>> {
-        let RawPut { digest, user_key, ops } = self.put;
+        let Put { digest, user_key, ops } = self.put;
         let rows = block.open_rows()?;
         rows.push_encoded((sequence, after), *digest, user_key, ops);
         let row = rows.len() as u32 - 1;
@@ -128,14 +142,16 @@ impl<K: WriterKey> Inner<K> {
     ///
     /// # Errors
     /// The client is closed, or the cluster has no such namespace.
-    pub(super) fn try_put(self: &Arc<Self>, shape: &Arc<PutShape<K>>, put: RawPut<'_>) -> Result<Option<Outcome<K>>> {
+    pub(super) fn try_put(self: &Arc<Self>, shape: &Arc<PutShape<K>>, put: Put<'_>) -> Result<Option<Outcome<K>>> {
         if !put.ops.repeat_safely() || put.ops.is_empty() {
             return Ok(None);
         }
-        self.shared.check_open()?;
-        let map = self.shared.cluster.snapshot();
         let namespace = shape.shape.namespace();
-        map.namespace(namespace)?;
+        let map = self.check(namespace)?;
+        if self.has_all_room() {
+            // Nothing is outstanding: it would go alone.
+            return Ok(None);
+        }
         let bytes = shape.shape.row_size(put.user_key.len(), put.ops.size());
         let Some(room) = self.try_room(bytes)? else { return Ok(None) };
         let row = NewRow { namespace, digest: put.digest, bytes };
@@ -147,11 +163,7 @@ impl<K: WriterKey> Inner<K> {
         let now = clock::now();
         let Some(outcome) = state.core.push_row(row, opener, now, &**map).flatten() else { return Ok(None) };
         room.keep();
-        if state.core.stirred() || state.lone.is_there() {
-            let after = state.after(now, LoneChange::Sent);
-            drop(state);
-            self.carry_out(after);
-        }
+        self.pushed(state, now, None);
         Ok(Some(outcome))
     }
 }

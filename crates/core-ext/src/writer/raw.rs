@@ -13,7 +13,6 @@ use super::counts::{Progress, WriterMetrics};
 use super::driver::{Inner, Owner, SenderRuntime, WriterKey};
 use super::options::WriterOptions;
 use super::outcome::Outcome;
-use super::put::{PutShape, RawPut};
 use super::stream::Outcomes;
 use crate::client::{BlockShape, RawClient, RawShape, Shared};
 use crate::error::Result;
@@ -51,6 +50,10 @@ impl<K: WriterKey> RawWriter<K> {
         Ok(Self(Arc::new(Owner(Inner::new(Arc::clone(shared), options, runs)?))))
     }
 
+    pub(super) fn inner(&self) -> &Arc<Inner<K>> {
+        &self.0.0
+    }
+
     /// The policy of the writer's batches: for [`RawShape`]s.
     #[must_use]
     pub fn batch_policy(&self) -> &BatchPolicy {
@@ -77,16 +80,6 @@ impl<K: WriterKey> RawWriter<K> {
     /// As [`try_hand_over`](Self::try_hand_over).
     pub async fn hand_over(&self, key: K, shape: RawShape) -> Result<Outcome<K>> {
         self.0.0.hand_over(key, shape).await
-    }
-
-    /// Hands a put over that can go as a row among others, if there is room: for less than [`try_hand_over`](Self::try_hand_over)
-    /// costs. `None`: it is to be handed over as a record, since it would go alone, has to wait for another one of its key,
-    /// does more than to write bins, or there is no room.
-    ///
-    /// # Errors
-    /// As [`try_hand_over`](Self::try_hand_over).
-    pub fn try_put(&self, shape: &Arc<PutShape<K>>, put: RawPut<'_>) -> Result<Option<Outcome<K>>> {
-        self.0.0.try_put(shape, put)
     }
 
     /// Hands rows over by the million: many that do the same to records of one set. `owner` hears their outcomes, and nobody

@@ -217,15 +217,10 @@ impl<K: WriterKey> RowOutcomes<K> {
         let mut state = self.until_ended.lock();
         state.threads += 1;
         while self.ended.get().is_none() {
-            match deadline {
-                None => state = self.came.wait(state),
-                Some(deadline) => {
-                    let timed_out;
-                    (state, timed_out) = self.came.wait_until(state, deadline);
-                    if timed_out {
-                        break;
-                    }
-                }
+            let timed_out;
+            (state, timed_out) = self.came.wait_for(state, deadline);
+            if timed_out {
+                break;
             }
         }
         state.threads -= 1;

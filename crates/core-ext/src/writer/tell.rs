@@ -9,7 +9,6 @@ use super::core::{Done, DoneBlock};
 use super::driver::{Inner, Row, WriterKey};
 use super::outcome::{CellRef, Outcome};
 use super::owner_queue::OwnerQueue;
-use super::row_outcomes::RowOutcomes;
 use super::stream::Queue;
 
 /// Outcomes that are being told.
@@ -108,7 +107,7 @@ impl<K: WriterKey> Inner<K> {
                 return;
             }
         };
-        let (wakers, waiting) = RowOutcomes::end(&outcomes, rows, handed_over, ends);
+        let (wakers, waiting) = outcomes.end(rows, handed_over, ends);
         telling.awaited += waiting;
         wake(wakers);
         if self.options.failures_only || !(telling.listens || telling.queue.is_some()) {

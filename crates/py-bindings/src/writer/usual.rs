@@ -1,10 +1,9 @@
 //! Puts of Python programs: most of a writer's are of one set and by one policy, and can go as rows of blocks.
 
-use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use aerolane::raw::{BlockShape, RawOps, RawShape};
-use aerolane::writer::{PutShape, PutShapes, RawPut, RawWriter, shape};
+use aerolane::raw::{RawOps, RawShape};
+use aerolane::writer::{MakeKey, PutShapes, RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
 
@@ -21,14 +20,6 @@ pub(super) struct UsualPuts {
     shapes: PutShapes<WrittenKey>,
 }
 
-thread_local! {
-    /// Where bins are encoded.
-    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// The largest buffer that a thread keeps.
-const MOST_KEPT: usize = 1 << 16;
-
 impl UsualPuts {
     /// Hands a put over as a row. `Err`: it is to be handed over as a record that does this.
     pub(super) fn put(
@@ -41,7 +32,7 @@ impl UsualPuts {
         let py = bins.py();
         let raised = |error: aerolane::Error| errors::to_py(py, &error);
         // Encoding may run code of the program, which may put other records.
-        let mut ops = RawOps::in_buffer(BUFFER.take());
+        let mut ops = RawOps::in_kept_buffer();
         add_bins_to_write(bins, &|| "bins".to_owned(), &mut ops)?;
         let made;
         let template = match self.policy.get() {
@@ -52,24 +43,11 @@ impl UsualPuts {
                 &made
             }
         };
-        let row = match self.shapes.find(template, key.names(), || make(template, key)) {
-            Some(shape) => {
-                let put = RawPut { digest: key.digest(), user_key: key.user_key_field(), ops: &ops };
-                writer.try_put(shape, put).map_err(raised)?
-            }
-            None => None,
-        };
-        let handed = row.ok_or_else(|| template.with_ops(ops.clone()));
-        let buffer = ops.into_buffer();
-        if buffer.capacity() <= MOST_KEPT {
-            BUFFER.set(buffer);
-        }
-        Ok(handed)
+        self.shapes.put(writer, template, key, ops, || make_key(key)).map_err(raised)
     }
 }
 
-fn make(template: &RawShape, key: &Key) -> PutShape<WrittenKey> {
-    let names = Names::new(key.namespace(), key.set());
-    let block = BlockShape::new(template.clone(), names.namespace(), names.fields());
-    PutShape::new(block, move |digest, user_key| WrittenKey::Row(TableKey::new(&names, 0, digest, user_key)))
+fn make_key(of: &Key) -> MakeKey<WrittenKey> {
+    let names = Names::new(of.namespace(), of.set());
+    Box::new(move |digest, user_key| WrittenKey::Row(TableKey::new(&names, 0, digest, user_key)))
 }

@@ -1,5 +1,7 @@
 //! What rows do that the caller has encoded.
 
+use std::cell::Cell;
+
 use aerolane_wire::batch::{RowHeader, RowWriter};
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::{MessageWriter, encode_field, encode_op, field, info1, info2, op};
@@ -26,6 +28,11 @@ pub trait RawKey {
 
     /// The user key as a field of a request; empty if it is not known.
     fn user_key(&self) -> &[u8];
+}
+
+thread_local! {
+    /// Memory for operations that are copied once they are encoded.
+    static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Encoded operations.
@@ -68,10 +75,19 @@ impl RawOps {
         self.once |= others.once;
     }
 
-    /// None so far, with room for so many bytes.
+    /// None so far, in memory that the thread keeps: [`PutShapes::put`](crate::writer::PutShapes::put) gives it back.
     #[must_use]
-    pub fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), count: 0, once: false }
+    pub fn in_kept_buffer() -> Self {
+        Self::in_buffer(KEPT.take())
+    }
+
+    /// Gives the memory back to the thread.
+    pub(crate) fn keep_buffer(self) {
+        /// The largest buffer that a thread keeps.
+        const MOST: usize = 1 << 16;
+        if self.bytes.capacity() <= MOST {
+            KEPT.set(self.bytes);
+        }
     }
 
     /// None so far, in the memory of a buffer.
