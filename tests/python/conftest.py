@@ -25,7 +25,8 @@ from hangs import OWN_PROCESS
 from hypothesis import HealthCheck, settings
 
 import aerolane
-from aerolane import Behavior, Client, SyncClient
+from aerolane import Behavior, Client, Key, SyncClient
+from aerolane.exceptions import ClientClosedError
 from aerolane.testing import EmbeddedCluster
 
 try:
@@ -59,6 +60,8 @@ function fail(rec)
   error("on purpose")
 end
 """
+# Settings of writers, with time enough for a busy machine.
+LONG = {"attempt_timeout": 60, "record_ttl": 60}
 # What takes longer than this hangs: an `async def` test, or what `eventually` waits for. In seconds.
 ASYNC_TIMEOUT = 110.0
 # The embedded cluster that most tests run on.
@@ -366,6 +369,42 @@ def either(request, seeds):
 @pytest.fixture
 def session(either):
     return either.session
+
+
+@pytest.fixture
+def keys(set_name):
+    """`keys(n)`: the key of a record of the test's own set."""
+    return lambda n: Key("test", set_name, n)
+
+
+@pytest.fixture
+def writer(either, session):
+    """`writer(**settings)`: a writer with time enough for a busy machine, closed after the test."""
+    made = []
+
+    def make(**settings):
+        made.append(session.writer(**{**LONG, **settings}))
+        return made[-1]
+
+    yield make
+    for one in made:
+        with contextlib.suppress(ClientClosedError):
+            either.run(one.close(60))
+
+
+@pytest.fixture
+def own(either, new_cluster):
+    """`own(nodes)`: a cluster of the test's own, and a client for it of the kind of `either`."""
+    clients = []
+
+    def make(nodes):
+        cluster = new_cluster(nodes=nodes)
+        clients.append(Either(either.kind, cluster.seeds))
+        return cluster, clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
 
 
 @pytest.fixture(scope="module")

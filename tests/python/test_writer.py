@@ -8,7 +8,7 @@ import time
 import weakref
 
 import pytest
-from conftest import UDFS, Either, eventually, udf_module
+from conftest import LONG, UDFS, eventually, udf_module
 
 import aerolane
 from aerolane import (
@@ -27,44 +27,6 @@ from aerolane import (
 from aerolane.exceptions import ClientClosedError, ClientError, RecordExistsError
 from aerolane.native import ListOperation, ListPolicy, Operation, RecordExistsAction, WritePolicy
 from aerolane.policy import Settings
-
-LONG = {"attempt_timeout": 60, "record_ttl": 60}
-
-
-@pytest.fixture
-def keys(set_name):
-    return lambda n: Key("test", set_name, n)
-
-
-@pytest.fixture
-def writer(either, session):
-    """`writer(**settings)`: a writer with time enough for a busy machine, closed after the test."""
-    made = []
-
-    def make(**settings):
-        made.append(session.writer(**{**LONG, **settings}))
-        return made[-1]
-
-    yield make
-    for one in made:
-        with contextlib.suppress(ClientClosedError):
-            either.run(one.close(60))
-
-
-@pytest.fixture
-def own(either, new_cluster):
-    """`own(nodes)`: a cluster of the test's own, and a client for it of the kind of `either`."""
-    clients = []
-
-    def make(nodes):
-        cluster = new_cluster(nodes=nodes)
-        clients.append(Either(either.kind, cluster.seeds))
-        return cluster, clients[-1]
-
-    yield make
-    for client in clients:
-        client.close()
-
 
 def confirmed(either, outcome):
     """What the server says of a record."""

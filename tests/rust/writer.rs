@@ -117,7 +117,7 @@ async fn functions_are_applied() {
 fn blocking_code_writes_from_many_threads() {
     let target = Target::start();
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-    let options = WriterOptions { max_outstanding_records: 50, ..patient() };
+    let options = WriterOptions { max_outstanding_records: Some(50), ..patient() };
     let writer = client.writer(options).unwrap();
     std::thread::scope(|threads| {
         for thread in 0..4 {
@@ -176,7 +176,7 @@ async fn what_is_outstanding_is_bounded() {
     let target = Target::start();
     let client = client(&target).await;
     let plain = WritePolicy::default();
-    let by_records = WriterOptions { max_outstanding_records: 20, ..patient() };
+    let by_records = WriterOptions { max_outstanding_records: Some(20), ..patient() };
     let by_bytes = WriterOptions { max_outstanding_bytes: 20_000, ..patient() };
     for (options, most, most_bytes) in [(by_records, 20, usize::MAX), (by_bytes, usize::MAX, 20_000)] {
         let writer = client.writer(options).unwrap();
@@ -200,7 +200,7 @@ async fn outcomes_come_as_a_stream_and_by_callback() {
     const RECORDS: u64 = 1000;
     let target = Target::start();
     let client = client(&target).await;
-    let writer = client.writer(WriterOptions { max_outstanding_records: 64, ..patient() }).unwrap();
+    let writer = client.writer(WriterOptions { max_outstanding_records: Some(64), ..patient() }).unwrap();
     let heard = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&heard);
     writer.on_outcome(move |outcome| {

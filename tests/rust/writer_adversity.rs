@@ -11,6 +11,7 @@ use aerolane::{
     Writer, WriterOptions, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
+use aerolane_embedded::conditions::{Conditions, ServiceKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 
 const FAULTS: &str = "injects faults";
@@ -267,13 +268,36 @@ async fn a_close_says_what_did_not_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_holds_up_the_others_opens_a_reserve_of_room_unless_the_bound_is_the_callers() {
+    if !on_embedded(FAULTS) {
+        return;
+    }
+    const RECORDS: i64 = 40_000;
+    let target = Target::embedded(3);
+    let client = open(&target).await;
+    let slow = Conditions::new().service_time(ServiceKind::Batch, "500ms".parse().unwrap());
+    target.faults().set_conditions(Some(master(&target, &target.key(0))), &slow).unwrap();
+    for (max_outstanding_records, usual, most) in [(None, 10_000, 20_000), (Some(9000), 0, 9000)] {
+        let writer = client.writer(WriterOptions { max_outstanding_records, ..patient() }).unwrap();
+        let mut seen = 0;
+        for id in 0..RECORDS {
+            put(&writer, &target.key(id), id).await;
+            seen = writer.progress().outstanding.max(seen);
+        }
+        assert!(usual < seen && seen <= most, "{seen} outstanding, bound {max_outstanding_records:?}");
+        assert!(writer.close(None).await.is_empty());
+        assert_eq!((writer.progress().ok, writer.progress().outstanding), (RECORDS as u64, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cancelled_waits_lose_nothing() {
     if !on_embedded(FAULTS) {
         return;
     }
     let target = Target::embedded(1);
     let client = open(&target).await;
-    let writer = client.writer(WriterOptions { max_outstanding_records: 4, ..patient() }).unwrap();
+    let writer = client.writer(WriterOptions { max_outstanding_records: Some(4), ..patient() }).unwrap();
     set(&target, None, &writes(FaultRule::new(FaultAction::Stall)));
     let mut outcomes = Vec::new();
     for id in 0..4 {

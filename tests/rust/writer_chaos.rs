@@ -224,7 +224,7 @@ async fn outcomes_agree_with_what_the_cluster_holds() {
     let options = WriterOptions {
         attempt_timeout: Duration::from_millis(1500),
         record_ttl: Duration::from_secs(5),
-        max_outstanding_records: 2000,
+        max_outstanding_records: Some(2000),
         batch_records: 64,
         ..WriterOptions::default()
     };

@@ -1,5 +1,6 @@
 //! Record keys.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use aerolane::raw::RawKey;
@@ -283,25 +284,42 @@ fn bad_name(what: &str, name: &str, most: usize) -> PyErr {
     Python::attach(|py| errors::invalid_argument(py, text))
 }
 
-/// The key from a user key that is neither an exact int nor an exact str.
+/// Gives a user key to `with`: its particle type and its bytes.
+///
+/// # Errors
+/// It is none, or `with` fails.
+#[inline]
+pub(crate) fn with_user_key<R>(key: &Bound<'_, PyAny>, with: impl FnOnce(u8, &[u8]) -> PyResult<R>) -> PyResult<R> {
+    let refused = |refused: Refused| refused.into_py(key.py(), "user key");
+    if key.is_exact_instance_of::<PyString>() {
+        return with(particle_type::STRING, value::utf8(key).map_err(refused)?);
+    }
+    if key.is_exact_instance_of::<PyInt>() {
+        return with(particle_type::INTEGER, &value::integer(key).map_err(refused)?.to_be_bytes());
+    }
+    let (kind, bytes) = other_user_key(key)?;
+    with(kind, &bytes)
+}
+
+/// A user key that is neither an exact int nor an exact str.
 #[inline(never)]
-fn from_other(namespace: &str, set: &str, key: &Bound<'_, PyAny>) -> PyResult<Key> {
+fn other_user_key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<(u8, Cow<'a, [u8]>)> {
     let py = key.py();
     let refused = |refused: Refused| refused.into_py(py, "user key");
-    match value::look(key).map_err(refused)? {
-        ValueKind::Int(v) => Key::from_user_key(namespace, set, particle_type::INTEGER, &v.to_be_bytes()),
-        ValueKind::Str => Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?),
-        ValueKind::Bytes => Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes()),
+    Ok(match value::look(key).map_err(refused)? {
+        ValueKind::Int(v) => (particle_type::INTEGER, Cow::Owned(v.to_be_bytes().to_vec())),
+        ValueKind::Str => (particle_type::STRING, Cow::Borrowed(value::utf8(key).map_err(refused)?)),
+        ValueKind::Bytes => (particle_type::BLOB, Cow::Borrowed(key.cast::<PyBytes>()?.as_bytes())),
         ValueKind::Buffer(view) => {
             let mut bytes = Vec::new();
             view.copy_to(py, &mut bytes)?;
-            Key::from_user_key(namespace, set, particle_type::BLOB, &bytes)
+            (particle_type::BLOB, Cow::Owned(bytes))
         }
         _ => {
             let kind = key.get_type();
-            Err(PyTypeError::new_err(format!("a user key is an int, a str or bytes, not {}", kind.name()?)))
+            return Err(PyTypeError::new_err(format!("a user key is an int, a str or bytes, not {}", kind.name()?)));
         }
-    }
+    })
 }
 
 #[pymethods]
@@ -311,15 +329,7 @@ impl Key {
     #[inline]
     pub(crate) fn new(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let set = set.unwrap_or_default();
-        if key.is_exact_instance_of::<PyString>() {
-            let key = value::utf8(key).map_err(|refused| refused.into_py(key.py(), "user key"))?;
-            return Self::from_user_key(namespace, set, particle_type::STRING, key);
-        }
-        if key.is_exact_instance_of::<PyInt>() {
-            let number = value::integer(key).map_err(|refused| refused.into_py(key.py(), "user key"))?;
-            return Self::from_user_key(namespace, set, particle_type::INTEGER, &number.to_be_bytes());
-        }
-        from_other(namespace, set, key)
+        with_user_key(key, |kind, user_key| Self::from_user_key(namespace, set, kind, user_key))
     }
 
     /// The key whose user key is the decimal digits of `key` as a **str**: the same as `Key(namespace, set, str(key))`,

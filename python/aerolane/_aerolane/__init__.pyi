@@ -304,6 +304,7 @@ from ._values import null as null
 from ._writer import FailedRow as FailedRow
 from ._writer import FailedRows as FailedRows
 from ._writer import Outcome as Outcome
+from ._writer import OutcomeList as OutcomeList
 from ._writer import Outcomes as Outcomes
 from ._writer import SyncWriter as SyncWriter
 from ._writer import TableSummary as TableSummary

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar, final
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar, final, overload
 
 from typing_extensions import CapsuleType
 
@@ -201,6 +201,47 @@ class Outcome:
     def __await__(self) -> Generator[Any, Any, Written]: ...
 
 @final
+class OutcomeList:
+    """The outcomes of `put_many`, in the order of its records: a sequence of `Outcome`.
+
+    `await` it (or call `result()`, without asyncio) to wait until each record has its outcome, and to raise
+    `BatchFailedError` if one of them has failed. `Outcome` objects are made when they are asked for.
+    """
+
+    def wait(self) -> Awaitable[OutcomeList]:
+        """An awaitable that returns this object once each record has its outcome, also if some failed."""
+    def result(self, timeout: float | None = None) -> Self:
+        """Blocks the calling thread until each record has its outcome, for at most `timeout` seconds (`None`: without a
+        limit), and returns this object. Do not call it on the thread of an event loop, which it would block: `await` it
+        there.
+
+        Raises `BatchFailedError` if a record failed, and `TimeoutError` if an outcome is missing in time. In a callback
+        of a writer it raises `ClientError` if an outcome is missing, because no record makes progress until the
+        callback returns.
+        """
+    def done(self) -> bool:
+        """Whether each record has its outcome."""
+    @property
+    def ok(self) -> int:
+        """The number of records that the server has confirmed so far."""
+    @property
+    def failed(self) -> int:
+        """The number of records that have failed so far."""
+    def failures(self) -> list[Outcome]:
+        """The outcomes of the records that have failed so far, in order."""
+    def raise_for_failures(self) -> None:
+        """Raises `BatchFailedError` if a record has failed so far; its `records` are the `Outcome`s of these. It is
+        in doubt if one of them is.
+        """
+    def __iter__(self) -> Iterator[Outcome]: ...
+    @overload
+    def __getitem__(self, index: int, /) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[Outcome]: ...
+    def __await__(self) -> Generator[Any, Any, OutcomeList]: ...
+    def __len__(self) -> int: ...
+
+@final
 class Outcomes:
     """The outcomes of a writer as they arrive: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each
     is an `Outcome` that is done. The iteration ends when the writer is closed and nothing is outstanding.
@@ -227,7 +268,7 @@ class Outcomes:
 class _Settings(TypedDict, total=False):
     """Settings of a writer. Times are in seconds."""
 
-    max_outstanding_records: int
+    max_outstanding_records: int | None
     max_outstanding_bytes: int
     batch_records: int
     batch_bytes: int
@@ -375,6 +416,25 @@ class Writer(_Writer[Awaitable[Outcome]]):
         that are not confirmed by then, in the order in which they were passed to the writer. They have failed with
         `WriterClosedError`, in doubt if they were in flight.
         """
+    def put_many(
+        self,
+        records: Iterable[tuple[Any, Mapping[str, Any]]],
+        *,
+        dataset: DataSet | None = None,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        expiration: Expiration | None = None,
+        durable_delete: bool | None = None,
+    ) -> Awaitable[OutcomeList | None]:
+        """Writes many records: the same as `put` for each of them, but faster.
+
+        `records`: an iterable of pairs `(key, bins)`, such as a list or a generator. With `dataset`, a key may also be
+        a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
+
+        Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. If it raises, or is cancelled, the records
+        before that have been passed to the writer; the exception's `outcomes` are theirs, in order.
+        """
     def write_table(
         self,
         table: _Table,
@@ -439,6 +499,25 @@ class SyncWriter(_Writer[Outcome]):
         each record has an outcome, which `record_ttl` limits). Returns the `Outcome`s of the records that are not
         confirmed by then, in the order in which they were passed to the writer. They have failed with
         `WriterClosedError`, in doubt if they were in flight.
+        """
+    def put_many(
+        self,
+        records: Iterable[tuple[Any, Mapping[str, Any]]],
+        *,
+        dataset: DataSet | None = None,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        expiration: Expiration | None = None,
+        durable_delete: bool | None = None,
+    ) -> OutcomeList | None:
+        """Writes many records: the same as `put` for each of them, but faster.
+
+        `records`: an iterable of pairs `(key, bins)`, such as a list or a generator. With `dataset`, a key may also be
+        a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
+
+        Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. If it raises, or is cancelled, the records
+        before that have been passed to the writer; the exception's `outcomes` are theirs, in order.
         """
     def write_table(
         self,

@@ -248,6 +248,11 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding
     }
 
+    /// Whether a node holds up the others, or has done so just now.
+    pub(super) fn has_a_slow_node(&self, now: Instant) -> bool {
+        self.nodes.iter().any(|node| node.width.is_wide(now))
+    }
+
     /// Whether a record goes at once, even alone: no request was sent just now that is still in flight, and records do not come
     /// in so fast that a larger batch is worth the wait.
     fn is_calm(&self, now: Instant) -> bool {

@@ -16,6 +16,7 @@ use super::counts::{Progress, WriterMetrics};
 use super::lone::{LoneChange, LoneSlot};
 use super::options::WriterOptions;
 use super::outcome::{Cell, CellRef, Outcome};
+use super::room::{RecordRoom, Room};
 use super::sender::{Guard, send};
 use super::stream::{Outcomes, Queue};
 use crate::client::{RawKey, RawShape, Shared, wait};
@@ -78,7 +79,7 @@ pub(super) struct Inner<K: WriterKey> {
     started: Instant,
     pub(super) state: Mutex<State<K>>,
     /// Room for records, and for their bytes.
-    pub(super) records: Semaphore,
+    pub(super) records: RecordRoom,
     pub(super) bytes: Semaphore,
     timer: Arc<Notify>,
     pub(super) on_done: Mutex<Option<OnDone<K>>>,
@@ -144,7 +145,7 @@ impl<K: WriterKey> Inner<K> {
             telling: 0,
         };
         Ok(Arc::new(Self {
-            records: Semaphore::new(options.max_outstanding_records),
+            records: RecordRoom::new(&options),
             bytes: Semaphore::new(options.max_outstanding_bytes),
             shared,
             options,
@@ -195,7 +196,14 @@ impl<K: WriterKey> Inner<K> {
         // Behind the lock: the core's clock does not go back.
         let now = clock::now();
         let result = change(&mut state, now, &map);
-        (result, state.after(now, lone))
+        (result, self.after(&mut state, now, lone))
+    }
+
+    /// What follows from a change.
+    pub(super) fn after(&self, state: &mut State<K>, now: Instant, lone: LoneChange) -> AfterUnlock<K> {
+        let after = state.after(now, lone);
+        self.records.open_reserve(state.core.has_a_slow_node(now));
+        after
     }
 
     pub(super) fn carry_out(self: &Arc<Self>, after: AfterUnlock<K>) {
@@ -242,12 +250,12 @@ impl<K: WriterKey> Inner<K> {
 
     /// Gives room back that outcomes in a queue have kept.
     pub(super) fn free_records(&self, records: usize) {
-        self.records.add_permits(records);
+        self.records.give_back(records);
     }
 
     /// Takes room for an outcome that goes back to its queue, if there is some.
     pub(super) fn reserve_record(&self) {
-        if let Ok(record) = self.records.try_acquire() {
+        if let Ok(record) = self.records.semaphore().try_acquire() {
             record.forget();
         }
     }
@@ -297,12 +305,12 @@ impl<K: WriterKey> Inner<K> {
 
     /// Whether no record has room. Then none is outstanding.
     pub(super) fn has_all_room(&self) -> bool {
-        self.records.available_permits() == self.options.max_outstanding_records
+        self.records.is_all_free()
     }
 
     /// Room for a record of so many bytes, if there is some.
     pub(super) fn try_room(&self, bytes: usize) -> Result<Option<Room<'_>>> {
-        match (self.records.try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
+        match (self.records.semaphore().try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
             (Ok(record), Ok(bytes)) => Ok(Some(Room { record, bytes })),
             (Err(TryAcquireError::Closed), _) | (_, Err(TryAcquireError::Closed)) => Err(closed()),
             _ => Ok(None),
@@ -314,7 +322,7 @@ impl<K: WriterKey> Inner<K> {
         self.check(key.namespace())?;
         let bytes = shape.row_size(&key);
         // Until both are had, a caller that goes away gives back what it has.
-        let record = self.room(&self.records, 1).await?;
+        let record = self.room(self.records.semaphore(), 1).await?;
         let room = self.room(&self.bytes, self.room_of(bytes)).await?;
         record.forget();
         room.forget();
@@ -343,7 +351,7 @@ impl<K: WriterKey> Inner<K> {
         let mut state = self.state.lock();
         if state.closed {
             drop(state);
-            self.records.add_permits(1);
+            self.records.give_back(1);
             self.bytes.add_permits(self.room_of(bytes) as usize);
             return Err(closed());
         }
@@ -364,7 +372,7 @@ impl<K: WriterKey> Inner<K> {
             return;
         }
         let kept = may_keep.filter(|_| self.is_to_keep(&state));
-        let after = state.after(now, if kept.is_some() { LoneChange::Left } else { LoneChange::Sent });
+        let after = self.after(&mut state, now, if kept.is_some() { LoneChange::Left } else { LoneChange::Sent });
         if let (Some(cell), true) = (kept, state.lone.is_there()) {
             self.keep(cell);
         }
@@ -380,7 +388,7 @@ impl<K: WriterKey> Inner<K> {
         count: usize,
         bytes: usize,
     ) -> Result<()> {
-        let room = self.room(&self.records, count as u32).await?;
+        let room = self.room(self.records.semaphore(), count as u32).await?;
         let memory = self.room(&self.bytes, bytes as u32).await?;
         let taken = self.act(|state, now, map| {
             if state.closed {
@@ -402,7 +410,7 @@ impl<K: WriterKey> Inner<K> {
         /// Blocks that the bounds have room for.
         const BLOCKS: usize = 4;
         let options = &self.options;
-        let rows = options.batch_records.min(options.max_outstanding_records / BLOCKS).max(1);
+        let rows = options.batch_records.min(options.outstanding_records().0 / BLOCKS).max(1);
         (rows, options.batch_bytes.min(options.max_outstanding_bytes / BLOCKS))
     }
 
@@ -426,7 +434,7 @@ impl<K: WriterKey> Inner<K> {
 
     /// Takes no more records.
     pub(super) fn refuse_more(self: &Arc<Self>) {
-        self.records.close();
+        self.records.semaphore().close();
         self.bytes.close();
         self.act(|state, _, _| state.closed = true);
     }
@@ -460,7 +468,7 @@ impl<K: WriterKey> Inner<K> {
         let mut state = self.state.lock();
         let now = clock::now();
         state.core.give_up(error, now, &**map);
-        let after = state.after(now, LoneChange::Sent);
+        let after = self.after(&mut state, now, LoneChange::Sent);
         drop(state);
         drop(map);
         let mut given_up: Vec<_> = after.done.iter().map(|done| Outcome::new(done.tag.clone())).collect();
@@ -471,7 +479,7 @@ impl<K: WriterKey> Inner<K> {
 
     /// A task of the writer was dropped before its end: nothing goes on.
     pub(super) fn abandon(self: &Arc<Self>) {
-        self.records.close();
+        self.records.semaphore().close();
         self.bytes.close();
         self.state.lock().closed = true;
         let closed = self.shared.cluster.is_closed();
@@ -525,26 +533,12 @@ impl<K: WriterKey> Inner<K> {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.records.is_closed()
+        self.records.semaphore().is_closed()
     }
 
     /// For blocking callers.
     pub(super) fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
         self.shared.cluster.block_on(future)
-    }
-}
-
-/// Room for a record.
-pub(super) struct Room<'a> {
-    record: SemaphorePermit<'a>,
-    bytes: SemaphorePermit<'a>,
-}
-
-impl Room<'_> {
-    /// It is taken until the record has its outcome.
-    pub(super) fn keep(self) {
-        self.record.forget();
-        self.bytes.forget();
     }
 }
 
@@ -579,7 +573,7 @@ impl<K: WriterKey> State<K> {
         over
     }
 
-    pub(super) fn after(&mut self, now: Instant, lone: LoneChange) -> AfterUnlock<K> {
+    fn after(&mut self, now: Instant, lone: LoneChange) -> AfterUnlock<K> {
         let mut begin = Vec::new();
         begin.extend(if lone == LoneChange::Spared { self.lone.take_late(now) } else { self.lone.take() });
         while let Some(node) = self.core.begin(now) {

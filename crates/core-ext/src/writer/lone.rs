@@ -117,7 +117,7 @@ impl<K: WriterKey> LoneRecordSource<K> for Inner<K> {
         state.core.fill_rows(node, now, &**map, &mut rows);
         if rows.is_empty() {
             // Its partition has moved: it waits for another node.
-            let after = state.after(now, LoneChange::Sent);
+            let after = self.after(&mut state, now, LoneChange::Sent);
             drop(state);
             self.carry_out(after);
             return None;

@@ -11,7 +11,7 @@
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
-//! | `driver`, `sender`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
+//! | `driver`, `sender`, `room`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
 //! | `outcome`, `row_outcomes`, `delivery` | what callers hear of a record |
 //! | `tell`, `stream`, `owner_queue` | how they hear of it |
 //! | `block`, `put` | rows of tables and puts, which are queued, sent and confirmed many at a time |
@@ -38,6 +38,7 @@ mod rate;
 mod raw;
 mod record;
 mod retry;
+mod room;
 mod row_outcomes;
 mod sender;
 pub mod shape;

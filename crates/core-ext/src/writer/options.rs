@@ -12,12 +12,13 @@ use crate::error::{Error, Result};
 /// use aerolane::WriterOptions;
 ///
 /// let options = WriterOptions { record_ttl: Duration::from_secs(60), ..WriterOptions::default() };
-/// assert_eq!(options.max_outstanding_records, 10_000);
+/// assert_eq!(options.max_outstanding_bytes, 64 << 20);
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct WriterOptions {
-    /// The most records that are handed over and have no outcome yet. A further `put` waits. Default 10,000.
-    pub max_outstanding_records: usize,
+    /// The most records that are handed over and have no outcome yet. A further `put` waits. By default 10,000, and 20,000 while
+    /// a node holds up the others (see [`batches_in_flight`](Self::batches_in_flight)).
+    pub max_outstanding_records: Option<usize>,
     /// The most bytes of encoded records that have no outcome yet. A further `put` waits. A record that is larger than
     /// this alone waits until nothing else is outstanding. Default 64 MiB.
     pub max_outstanding_bytes: usize,
@@ -71,7 +72,7 @@ pub struct WriterOptions {
 impl Default for WriterOptions {
     fn default() -> Self {
         Self {
-            max_outstanding_records: 10_000,
+            max_outstanding_records: None,
             max_outstanding_bytes: 64 << 20,
             batch_records: 256,
             batch_bytes: 256 << 10,
@@ -102,13 +103,21 @@ const MOST_BATCH_RECORDS: usize = 5000;
 const MOST_OUTSTANDING: usize = u32::MAX as usize >> 3;
 
 impl WriterOptions {
+    /// How many records may be outstanding: as a rule, and while a node holds up the others.
+    pub(super) const fn outstanding_records(&self) -> (usize, usize) {
+        match self.max_outstanding_records {
+            Some(most) => (most, most),
+            None => (10_000, 20_000),
+        }
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
     /// `InvalidArgument`, naming the setting and what it may be.
     pub fn validate(&self) -> Result<()> {
         let counts = [
-            ("max_outstanding_records", self.max_outstanding_records, MOST_OUTSTANDING),
+            ("max_outstanding_records", self.outstanding_records().1, MOST_OUTSTANDING),
             ("max_outstanding_bytes", self.max_outstanding_bytes, u32::MAX as usize),
             ("batch_records", self.batch_records, MOST_BATCH_RECORDS),
             ("batch_bytes", self.batch_bytes, 64 << 20),
@@ -181,7 +190,7 @@ mod tests {
         assert!(WriterOptions::default().validate().is_ok());
         let plain = WriterOptions::default;
         let wrong = [
-            ("max_outstanding_records", WriterOptions { max_outstanding_records: 0, ..plain() }),
+            ("max_outstanding_records", WriterOptions { max_outstanding_records: Some(0), ..plain() }),
             ("batch_records", WriterOptions { batch_records: 5001, ..plain() }),
             ("record_ttl", WriterOptions { record_ttl: Duration::ZERO, ..plain() }),
             ("linger", WriterOptions { linger: Duration::MAX, ..plain() }),

@@ -87,7 +87,7 @@ impl<K: WriterKey> Inner<K> {
         {
             crate::logging::error!("a callback for the progress of a writer panicked");
         }
-        self.records.add_permits(records);
+        self.records.give_back(records);
         self.bytes.add_permits(bytes);
         2 * awaited > count
     }

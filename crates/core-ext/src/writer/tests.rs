@@ -446,7 +446,7 @@ fn a_node_that_answers_slower_leaves_the_others_their_rate() {
     // 100,000 records a second, in turn for each of three nodes. At 20 ms, one of them has 667 in flight, in 21 batches.
     let gap = Duration::from_micros(10);
     let (total, most) = (30_000_u32, 1500);
-    let small = || WriterOptions { max_outstanding_records: most, batch_records: 32, ..options() };
+    let small = || WriterOptions { max_outstanding_records: Some(most), batch_records: 32, ..options() };
     let sent = |slow| {
         let mut world = World::new(small(), |_, _, _| ok());
         world.slow = slow;

@@ -16,8 +16,11 @@ impl Width {
     const STAYS_WIDE: Duration = Duration::from_secs(1);
 
     pub(super) fn most(&self, usual: usize, now: Instant) -> usize {
-        let is_wide = self.wide_until.is_some_and(|until| now < until);
-        usual * if is_wide { Self::WIDER } else { 1 }
+        usual * if self.is_wide(now) { Self::WIDER } else { 1 }
+    }
+
+    pub(super) fn is_wide(&self, now: Instant) -> bool {
+        self.wide_until.is_some_and(|until| now < until)
     }
 
     /// The node holds up the others.

@@ -22,7 +22,7 @@ use super::local::Local;
 use super::op::OpRef;
 use super::origin;
 use super::running::OnThread;
-use super::task::{MakeResult, Task, TaskFuture};
+use super::task::{AfterPart, Given, MakeResult, Task, TaskFuture};
 use super::turn::Watch;
 use super::work::{Entry, Part, Token, Work};
 use crate::core::ClientCore;
@@ -277,7 +277,7 @@ impl Lane {
             });
             // Kept open to the end.
             drop(core);
-            made
+            Given::Result(made)
         });
         Self::spawn(slf, local, token, (future, false));
     }
@@ -290,17 +290,33 @@ impl Lane {
 
     /// Polls a future that was taken out of its operation.
     pub(super) fn poll(py: Python<'_>, local: &Local, token: Token, mut task: Task) {
-        let polled = task.poll();
-        if token.op.get().is_over() {
-            return local.forget(task.id());
-        }
-        match polled {
-            Poll::Pending => token.op.get().work.borrow_mut().put_task(token.index, task),
-            Poll::Ready(make) => {
-                local.forget(task.id());
-                drop(task);
-                local.finish(py, token, make(py));
+        loop {
+            let polled = task.poll();
+            if token.op.get().is_over() {
+                return local.forget(task.id());
             }
+            let given = match polled {
+                Poll::Pending => return token.op.get().work.borrow_mut().put_task(token.index, task),
+                Poll::Ready(given) => given,
+            };
+            let part = match given {
+                Given::Result(make) => {
+                    local.forget(task.id());
+                    drop(task);
+                    return local.finish(py, token, make(py));
+                }
+                Given::Part(part) => part,
+            };
+            let outcome = match part(py) {
+                Ok(AfterPart::Wait(future)) => {
+                    task.go_on(future);
+                    continue;
+                }
+                Ok(AfterPart::Over(result)) => Ok(result),
+                Err(error) => Err(error),
+            };
+            local.forget(task.id());
+            return local.finish(py, token, outcome);
         }
     }
 

@@ -39,8 +39,8 @@ use op::OpRef;
 pub(crate) use op::slots::attached;
 pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
-pub(crate) use task::MakeResult;
-use task::TaskFuture;
+use task::{Given, StartFuture, TaskFuture};
+pub(crate) use task::{InParts, MakeResult, Pause};
 use work::{Entry, Many, Part, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
@@ -207,13 +207,27 @@ pub(crate) fn drive_by<F: Future<Output = MakeResult> + Send + 'static>(
     start: impl FnOnce(HostHandle) -> (F, bool) + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
     client.check(py)?;
-    let lane = running::lane(py, client)?;
     let start = move |handle| {
         let (future, goes_on) = start(handle);
-        let future: TaskFuture = Box::pin(future);
+        let future: TaskFuture = Box::pin(async move { Given::Result(future.await) });
         (future, goes_on)
     };
-    let work = Work::Later(Arc::clone(client), Box::new(start));
+    later(py, client, Box::new(start))
+}
+
+/// Runs work that runs Python code now and then, on the thread of the running event loop.
+pub(crate) fn in_parts<W: InParts>(py: Python<'_>, client: &Arc<ClientCore>, work: W) -> PyResult<Py<PyAny>> {
+    client.check(py)?;
+    match work.go_on(py)? {
+        Pause::Over(result) => ready(py, result),
+        Pause::Wait(wait) => later(py, client, Box::new(move |_| (task::in_parts(wait), false))),
+    }
+}
+
+/// An operation that starts now, or, called outside of a loop, when it is first awaited.
+fn later(py: Python<'_>, client: &Arc<ClientCore>, start: StartFuture) -> PyResult<Py<PyAny>> {
+    let lane = running::lane(py, client)?;
+    let work = Work::Later(Arc::clone(client), start);
     let op = OpRef::new(py, lane.as_ref(), work)?;
     if let Some(lane) = &lane {
         begin(lane, &op)?;

@@ -17,8 +17,51 @@ use crate::fork;
 /// Makes a result, on the loop's thread.
 pub(crate) type MakeResult = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
-/// The future of a task. Runs no Python code; its result is made afterwards.
-pub(super) type TaskFuture = Pin<Box<dyn Future<Output = MakeResult> + Send>>;
+/// What the future of a task gives.
+pub(super) enum Given {
+    Result(MakeResult),
+    /// The task may go on.
+    Part(MakePart),
+}
+
+/// Runs the next part of a task, on the loop's thread.
+pub(super) type MakePart = Box<dyn FnOnce(Python<'_>) -> PyResult<AfterPart> + Send>;
+
+/// What there is after a part of a task.
+pub(super) enum AfterPart {
+    Over(Py<PyAny>),
+    /// A future to poll before the next one.
+    Wait(TaskFuture),
+}
+
+/// The future of a task. Runs no Python code: that is done between futures, and by what makes the result.
+pub(super) type TaskFuture = Pin<Box<dyn Future<Output = Given> + Send>>;
+
+/// Work that runs Python code now and then, on the thread of its loop.
+pub(crate) trait InParts: Send + Sized + 'static {
+    /// Goes on until there is a result, or something to wait for.
+    fn go_on(self, py: Python<'_>) -> PyResult<Pause<Self>>;
+}
+
+/// Why such work has stopped.
+pub(crate) enum Pause<W> {
+    Over(Py<PyAny>),
+    /// It goes on after this, which runs no Python code.
+    Wait(Pin<Box<dyn Future<Output = W> + Send>>),
+}
+
+/// The work as a task.
+pub(super) fn in_parts<W: InParts>(wait: Pin<Box<dyn Future<Output = W> + Send>>) -> TaskFuture {
+    Box::pin(async move {
+        let work = wait.await;
+        Given::Part(Box::new(move |py| {
+            Ok(match work.go_on(py)? {
+                Pause::Over(result) => AfterPart::Over(result),
+                Pause::Wait(wait) => AfterPart::Wait(in_parts(wait)),
+            })
+        }))
+    })
+}
 
 /// Makes the future of an operation once its loop is known, given a handle to the loop's lane; and whether it is to be polled to
 /// its end, also when nobody waits for it any more.
@@ -55,7 +98,12 @@ impl Task {
         self.goes_on
     }
 
-    pub(super) fn poll(&mut self) -> Poll<MakeResult> {
+    /// Polls another future, from now on.
+    pub(super) fn go_on(&mut self, future: TaskFuture) {
+        *self.future = future;
+    }
+
+    pub(super) fn poll(&mut self) -> Poll<Given> {
         // Before it is polled: a wake-up from here on is one more poll.
         self.wakes.queued.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(&self.wakes));

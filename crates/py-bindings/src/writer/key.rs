@@ -52,7 +52,7 @@ impl RawKey for WrittenKey {
     fn names(&self) -> (&[u8], u32) {
         match self {
             Self::Object(row) => row.names(),
-            Self::Row(row) => (&row.names.fields, row.names.count),
+            Self::Row(row) => row.names.fields(),
         }
     }
 
@@ -109,6 +109,42 @@ pub(crate) struct TableKey {
     pub(super) row: u64,
     /// As a field of a request.
     user_key: SmallBytes<30>,
+}
+
+/// The same, before it is known whether it is to be kept.
+pub(super) struct NewTableKey<'a> {
+    pub(super) names: &'a Arc<Names>,
+    pub(super) digest: Digest,
+    /// As a field of a request.
+    pub(super) user_key: &'a [u8],
+}
+
+impl NewTableKey<'_> {
+    pub(super) fn kept(&self) -> TableKey {
+        TableKey::new(self.names, 0, &self.digest, self.user_key)
+    }
+}
+
+impl RawKey for NewTableKey<'_> {
+    #[inline]
+    fn namespace(&self) -> &str {
+        &self.names.namespace
+    }
+
+    #[inline]
+    fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    #[inline]
+    fn names(&self) -> (&[u8], u32) {
+        self.names.fields()
+    }
+
+    #[inline]
+    fn user_key(&self) -> &[u8] {
+        self.user_key
+    }
 }
 
 /// Size, type and particle type, in front of the value of a user key.

@@ -8,6 +8,8 @@ mod key;
 mod metrics;
 mod options;
 mod outcome;
+mod outcome_list;
+mod put_many;
 mod stream;
 mod table;
 mod usual;
@@ -25,6 +27,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Writer>()?;
     module.add("SyncWriter", py.get_type::<SyncWriter>())?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<outcome_list::OutcomeList>()?;
     module.add_class::<outcome::Written>()?;
     module.add_class::<outcome::WriteAttempt>()?;
     module.add_class::<stream::Outcomes>()?;

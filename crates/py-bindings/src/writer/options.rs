@@ -34,7 +34,7 @@ impl WriterArguments {
     fn take(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let options = &mut self.options;
         match name {
-            "max_outstanding_records" => options.max_outstanding_records = count(name, value)?,
+            "max_outstanding_records" => options.max_outstanding_records = bound(name, value)?,
             "max_outstanding_bytes" => options.max_outstanding_bytes = count(name, value)?,
             "batch_records" => options.batch_records = count(name, value)?,
             "batch_bytes" => options.batch_bytes = count(name, value)?,
@@ -72,6 +72,10 @@ fn noted(name: &str, value: &Bound<'_, PyAny>, error: impl Into<PyErr>) -> PyErr
 
 fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     value.extract().map_err(|error: PyErr| noted(name, value, error))
+}
+
+fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if value.is_none() { Ok(None) } else { count(name, value).map(Some) }
 }
 
 fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {

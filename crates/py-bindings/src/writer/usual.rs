@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use aerolane::raw::{RawOps, RawShape};
+use aerolane::raw::{RawKey, RawOps, RawShape};
 use aerolane::writer::{MakeKey, PutShapes, RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use super::key::{Names, TableKey, WrittenKey};
 use crate::batch::shape::add_bins_to_write;
 use crate::errors;
-use crate::key::Key;
 
 /// What puts have in common.
 #[derive(Default)]
@@ -21,19 +20,20 @@ pub(super) struct UsualPuts {
 }
 
 impl UsualPuts {
-    /// Hands a put over as a row. `Err`: it is to be handed over as a record that does this.
+    /// Hands a put over as a row. `what`: how messages call the bins; `names`: of the key. `Err`: it is to be handed over as a record that does this.
     pub(super) fn put(
         &self,
         writer: &RawWriter<WrittenKey>,
-        key: &Key,
-        bins: &Bound<'_, PyAny>,
+        key: &impl RawKey,
+        (bins, what): (&Bound<'_, PyAny>, &dyn Fn() -> String),
         policy: &Arc<CoreWrite>,
+        names: impl Fn() -> Arc<Names>,
     ) -> PyResult<Result<aerolane::Outcome<WrittenKey>, RawShape>> {
         let py = bins.py();
         let raised = |error: aerolane::Error| errors::to_py(py, &error);
         // Encoding may run code of the program, which may put other records.
         let mut ops = RawOps::in_kept_buffer();
-        add_bins_to_write(bins, &|| "bins".to_owned(), &mut ops)?;
+        add_bins_to_write(bins, what, &mut ops)?;
         let made;
         let template = match self.policy.get() {
             Some((usual, template)) if Arc::ptr_eq(usual, policy) => template,
@@ -43,11 +43,10 @@ impl UsualPuts {
                 &made
             }
         };
-        self.shapes.put(writer, template, key, ops, || make_key(key)).map_err(raised)
+        self.shapes.put(writer, template, key, ops, || make_key(names())).map_err(raised)
     }
 }
 
-fn make_key(of: &Key) -> MakeKey<WrittenKey> {
-    let names = Names::new(of.namespace(), of.set());
+fn make_key(names: Arc<Names>) -> MakeKey<WrittenKey> {
     Box::new(move |digest, user_key| WrittenKey::Row(TableKey::new(&names, 0, digest, user_key)))
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::export::Exporters;
-use super::key::WrittenKey;
+use super::key::{Names, WrittenKey};
 use super::metrics;
 use super::options::{WriterArguments, limit};
 use super::outcome::Outcome;
@@ -30,8 +30,8 @@ use crate::policy::WritePolicy;
 use crate::query::statement::function;
 use crate::{errors, host};
 
-type Object<'a, 'py> = &'a Bound<'py, PyAny>;
-type Handed = aerolane::Outcome<WrittenKey>;
+pub(super) type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+pub(super) type Handed = aerolane::Outcome<WrittenKey>;
 
 /// Where the policies of records come from that have none of their own.
 pub(super) enum Policies {
@@ -61,7 +61,7 @@ pub(super) struct Common {
     /// Nobody looks at outcomes.
     pub(super) failures_only: bool,
     pub(super) pace: Pace,
-    usual: UsualPuts,
+    pub(super) usual: UsualPuts,
     exporters: ManuallyDrop<Exporters>,
 }
 
@@ -130,7 +130,8 @@ impl Common {
     fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &Arc<CoreWrite>) -> PyResult<Handing> {
         let py = key.py();
         self.core.check(py)?;
-        match self.usual.put(&self.raw, key.get(), bins, policy)? {
+        let names = || Names::new(key.get().namespace(), key.get().set());
+        match self.usual.put(&self.raw, key.get(), (bins, &|| "bins".to_owned()), policy, names)? {
             Ok(outcome) => self.made(py, outcome, Some(key)).map(Handing::Over),
             Err(shape) => Ok(Handing::Record(shape)),
         }

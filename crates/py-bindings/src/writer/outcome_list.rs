@@ -1,0 +1,184 @@
+//! The outcomes of many records that were handed over together.
+
+use std::sync::Arc;
+
+use aerolane::Error;
+use aerolane::batch::FailureSummary;
+use pyo3::exceptions::{PyIndexError, PyTimeoutError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice};
+
+use super::options::limit;
+use super::outcome::Outcome;
+use super::writer::Handed;
+use crate::command::block_on;
+use crate::core::ClientCore;
+use crate::host::MakeResult;
+use crate::{errors, host};
+
+/// The outcomes of `put_many`, in the order of its records: a sequence of `Outcome`.
+///
+/// `await` it (or call `result()`, without asyncio) to wait until each record has its outcome, and to raise
+/// `BatchFailedError` if one of them has failed. `Outcome` objects are made when they are asked for.
+#[pyclass(frozen, sequence, weakref, module = "aerolane")]
+pub(crate) struct OutcomeList {
+    outcomes: Arc<Vec<Handed>>,
+    core: Arc<ClientCore>,
+}
+
+impl OutcomeList {
+    pub(super) fn new(outcomes: Vec<Handed>, core: &Arc<ClientCore>) -> Self {
+        Self { outcomes: Arc::new(outcomes), core: Arc::clone(core) }
+    }
+
+    fn object<'py>(&self, py: Python<'py>, outcome: &Handed) -> PyResult<Bound<'py, Outcome>> {
+        Outcome::object(py, outcome.clone(), None, &self.core).map(|outcome| outcome.into_bound(py))
+    }
+
+    fn errors(&self) -> impl Iterator<Item = (usize, &Error)> {
+        self.outcomes.iter().enumerate().filter_map(|(place, outcome)| Some((place, outcome.error()?)))
+    }
+
+    /// The awaitable of this object. `raises`: of the exception, if a record has failed.
+    fn waiting(slf: &Bound<'_, Self>, raises: bool) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let kept = slf.clone().unbind();
+        let make = move |py: Python<'_>| {
+            if raises {
+                kept.get().raise_for_failures(py)?;
+            }
+            Ok(kept.into_any())
+        };
+        if this.done() {
+            return match make(py) {
+                Ok(result) => host::ready(py, result),
+                Err(error) => host::failed(py, error),
+            };
+        }
+        let outcomes = Arc::clone(&this.outcomes);
+        host::drive(py, &this.core, move |_| async move {
+            all_done(&outcomes).await;
+            let made: MakeResult = Box::new(make);
+            made
+        })
+    }
+}
+
+async fn all_done(outcomes: &[Handed]) {
+    for outcome in outcomes {
+        outcome.done().await;
+    }
+}
+
+#[pymethods]
+impl OutcomeList {
+    fn __len__(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.outcomes.len();
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let range = slice.indices(len.cast_signed())?;
+            let places = (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
+            let part = places.map(|place| self.object(py, &self.outcomes[place.cast_unsigned()]));
+            return Ok(PyList::new(py, part.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
+        let index: isize = index.extract()?;
+        let place = if index < 0 { len.checked_add_signed(index) } else { usize::try_from(index).ok() };
+        match place.and_then(|place| self.outcomes.get(place)) {
+            Some(outcome) => Ok(self.object(py, outcome)?.into_any()),
+            None => Err(PyIndexError::new_err("there is no such outcome")),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the object lives, and one with `__getitem__` can be iterated as a sequence; what is returned is a new
+        // reference, or null with an exception set.
+        unsafe { Bound::from_owned_ptr_or_err(slf.py(), pyo3::ffi::PySeqIter_New(slf.as_ptr())) }
+    }
+
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        Self::waiting(slf, true)?.into_bound(py).call_method0(intern!(py, "__await__"))
+    }
+
+    /// An awaitable that returns this object once each record has its outcome, also if some failed.
+    fn wait(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::waiting(slf, false)
+    }
+
+    /// Blocks the calling thread until each record has its outcome, for at most `timeout` seconds (`None`: without a
+    /// limit), and returns this object. Do not call it on the thread of an event loop, which it would block: `await` it
+    /// there.
+    ///
+    /// Raises `BatchFailedError` if a record failed, and `TimeoutError` if an outcome is missing in time. In a callback
+    /// of a writer it raises `ClientError` if an outcome is missing, because no record makes progress until the
+    /// callback returns.
+    #[pyo3(signature = (timeout=None))]
+    fn result<'py>(slf: Bound<'py, Self>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let (py, this) = (slf.py(), slf.get());
+        this.core.check(py)?;
+        let timeout = limit("timeout", timeout)?;
+        if !this.done() {
+            let came = async {
+                match timeout {
+                    None => all_done(&this.outcomes).await,
+                    Some(timeout) => drop(tokio::time::timeout(timeout, all_done(&this.outcomes)).await),
+                }
+            };
+            let waited = block_on(py, &this.core, came);
+            // A client that was closed meanwhile has given each record its outcome.
+            if !this.done() || (waited.is_err() && !this.core.raw.cluster().is_closed()) {
+                waited?;
+                return Err(PyTimeoutError::new_err("some of the records have no outcome yet"));
+            }
+        }
+        this.raise_for_failures(py)?;
+        Ok(slf)
+    }
+
+    /// Whether each record has its outcome.
+    fn done(&self) -> bool {
+        // The last ones come last, as a rule.
+        self.outcomes.iter().rev().all(Handed::is_done)
+    }
+
+    /// The number of records that the server has confirmed so far.
+    #[getter]
+    fn ok(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.is_done() && outcome.error().is_none()).count()
+    }
+
+    /// The number of records that have failed so far.
+    #[getter]
+    fn failed(&self) -> usize {
+        self.errors().count()
+    }
+
+    /// The outcomes of the records that have failed so far, in order.
+    fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let failed = self.errors().map(|(place, _)| self.object(py, &self.outcomes[place]));
+        PyList::new(py, failed.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Raises `BatchFailedError` if a record has failed so far; its `records` are the `Outcome`s of these. It is in
+    /// doubt if one of them is.
+    fn raise_for_failures(&self, py: Python<'_>) -> PyResult<()> {
+        let mut summary = FailureSummary::default();
+        for (place, error) in self.errors() {
+            summary.add(place, error.server_result_code(), Some(error), error.in_doubt());
+        }
+        if summary.is_empty() {
+            return Ok(());
+        }
+        Err(errors::rows_failed(py, &summary.error(self.outcomes.len()), self.failures(py)?.as_any()))
+    }
+
+    fn __repr__(&self) -> String {
+        let (ok, failed) = (self.ok(), self.failed());
+        let outstanding = self.outcomes.len() - ok - failed;
+        format!("<OutcomeList {}: {ok} ok, {failed} failed, {outstanding} outstanding>", self.outcomes.len())
+    }
+}

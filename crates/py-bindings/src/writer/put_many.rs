@@ -1,0 +1,386 @@
+//! `put_many`: records of an iterable, handed over without a call for each of them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use aerolane::Error;
+use aerolane::raw::{RawKey, RawShape};
+use aerospike_core::WritePolicy as CoreWrite;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList, PyTuple};
+
+use super::key::{Names, NewTableKey, USER_KEY_HEADER, WrittenKey, make_user_key};
+use super::outcome_list::OutcomeList;
+use super::writer::{Common, Handed, Object, Policies, SyncWriter, Writer};
+use crate::argument::optional;
+use crate::batch::rows::RowKey;
+use crate::command::block_on;
+use crate::command::single::Overrides;
+use crate::dataset::DataSet;
+use crate::host::{InParts, Pause};
+use crate::key::{Key, with_user_key};
+use crate::policy::WritePolicy;
+use crate::{errors, host};
+
+/// The arguments of `put_many`, as Python has given them.
+struct Arguments<'a, 'py> {
+    records: Object<'a, 'py>,
+    dataset: Option<Object<'a, 'py>>,
+    policy: Option<Object<'a, 'py>>,
+    record_exists_action: Option<Object<'a, 'py>>,
+    expiration: Option<Object<'a, 'py>>,
+    durable_delete: Option<Object<'a, 'py>>,
+}
+
+/// Where the records come from.
+enum Records {
+    /// A list, and how far it has been read.
+    List(Py<PyList>, usize),
+    Iterator(Py<PyIterator>),
+}
+
+impl Records {
+    fn of(records: Object<'_, '_>) -> PyResult<Self> {
+        match records.cast_exact::<PyList>() {
+            Ok(list) => Ok(Self::List(list.clone().unbind(), 0)),
+            Err(_) => records.try_iter().map(|iterator| Self::Iterator(iterator.unbind())),
+        }
+    }
+
+    #[inline]
+    fn next<'py>(&mut self, py: Python<'py>) -> Option<PyResult<Bound<'py, PyAny>>> {
+        match self {
+            Self::List(list, at) => {
+                // The program may change it meanwhile.
+                let item = list.bind(py).get_item(*at).ok()?;
+                *at += 1;
+                Some(Ok(item))
+            }
+            Self::Iterator(iterator) => iterator.bind(py).clone().next(),
+        }
+    }
+}
+
+/// The policy of records.
+struct PolicyOf {
+    given: Option<Py<WritePolicy>>,
+    record_exists_action: Option<Py<PyAny>>,
+    expiration: Option<Py<PyAny>>,
+    durable_delete: Option<bool>,
+    /// That of the namespace of the last record.
+    last: Option<(Box<str>, Arc<CoreWrite>)>,
+}
+
+impl PolicyOf {
+    fn of(arguments: &Arguments<'_, '_>) -> PyResult<Self> {
+        let given: Option<Option<&Bound<'_, WritePolicy>>> = optional("policy", arguments.policy)?;
+        let kept = |argument: Option<Object<'_, '_>>| argument.map(|argument| argument.clone().unbind());
+        Ok(Self {
+            given: given.flatten().map(|policy| policy.clone().unbind()),
+            record_exists_action: kept(arguments.record_exists_action),
+            expiration: kept(arguments.expiration),
+            durable_delete: optional("durable_delete", arguments.durable_delete)?,
+            last: None,
+        })
+    }
+
+    #[inline]
+    fn in_namespace(&mut self, py: Python<'_>, common: &Common, namespace: &str) -> PyResult<&Arc<CoreWrite>> {
+        if self.last.as_ref().is_none_or(|(last, _)| **last != *namespace) {
+            let made = self.made(py, common, namespace)?;
+            self.last = Some((namespace.into(), made));
+        }
+        match &self.last {
+            Some((_, policy)) => Ok(policy),
+            None => unreachable!("it was made"),
+        }
+    }
+
+    fn made(&self, py: Python<'_>, common: &Common, namespace: &str) -> PyResult<Arc<CoreWrite>> {
+        let given = self.given.as_ref().map(|policy| policy.bind(py));
+        let policy = match (given, &common.policies) {
+            (None, Policies::Of(context)) => context.write_in(namespace),
+            (given, _) => WritePolicy::in_force(given),
+        };
+        let overrides = Overrides {
+            record_exists_action: self.record_exists_action.as_ref().map(|action| action.bind(py)),
+            expiration: optional("expiration", self.expiration.as_ref().map(|expiration| expiration.bind(py)))?,
+            durable_delete: self.durable_delete,
+            ..Overrides::default()
+        };
+        overrides.apply(common.core.writes_by(policy))
+    }
+}
+
+/// What stops the records for a while, or for good.
+enum Stop {
+    Over,
+    /// There is no room for this record.
+    Full(WrittenKey, RawShape),
+    /// Others have a turn.
+    Turn,
+}
+
+/// Records on their way to a writer.
+struct Puts {
+    common: Arc<Common>,
+    records: Records,
+    /// Set of the user keys.
+    names: Option<Arc<Names>>,
+    policy: PolicyOf,
+    made: Vec<Handed>,
+    count: usize,
+    /// The user key of a record, as a field of a request.
+    user_key: Vec<u8>,
+    /// Why a record that waited for room was not handed over.
+    failed: Option<Error>,
+}
+
+impl Puts {
+    fn new(common: &Arc<Common>, arguments: &Arguments<'_, '_>) -> PyResult<Self> {
+        let py = arguments.records.py();
+        common.core.check_open(py)?;
+        let dataset: Option<Option<&Bound<'_, DataSet>>> = optional("dataset", arguments.dataset)?;
+        let names = dataset.flatten().map(|dataset| dataset.get().names());
+        let mut policy = PolicyOf::of(arguments)?;
+        if let Some((namespace, _)) = names {
+            // What does not fit is told before a record is asked for.
+            policy.in_namespace(py, common, namespace)?;
+        }
+        Ok(Self {
+            common: Arc::clone(common),
+            records: Records::of(arguments.records)?,
+            names: names.map(|(namespace, set)| Names::new(namespace, set)),
+            policy,
+            made: Vec::new(),
+            count: 0,
+            user_key: Vec::new(),
+            failed: None,
+        })
+    }
+
+    /// Hands records over, for as long as it can at a time.
+    fn hand_over(&mut self, py: Python<'_>) -> PyResult<Stop> {
+        /// After so many records others have a turn.
+        const PER_TURN: usize = 256;
+        if let Some(error) = self.failed.take() {
+            return Err(errors::to_py(py, &error));
+        }
+        loop {
+            let Some(record) = self.records.next(py) else { return Ok(Stop::Over) };
+            match self.put(&record?)? {
+                Ok(outcome) => self.keep(outcome),
+                Err((key, shape)) => return Ok(Stop::Full(key, shape)),
+            }
+            if self.count.is_multiple_of(PER_TURN) {
+                return Ok(Stop::Turn);
+            }
+        }
+    }
+
+    fn keep(&mut self, outcome: Handed) {
+        self.count += 1;
+        if !self.common.failures_only {
+            self.made.push(outcome);
+        }
+    }
+
+    /// Hands one over. `Err`: there is no room for it.
+    #[inline]
+    fn put(&mut self, record: &Bound<'_, PyAny>) -> PyResult<Result<Handed, (WrittenKey, RawShape)>> {
+        let py = record.py();
+        let Ok(pair) = record.cast::<PyTuple>() else { return Err(self.no_pair(record)) };
+        if pair.len() != 2 {
+            return Err(self.no_pair(record));
+        }
+        let (key, bins) = (pair.get_borrowed_item(0)?, pair.get_borrowed_item(1)?);
+        let (common, place) = (&*self.common, self.count);
+        if let Ok(key) = key.cast_exact::<Key>() {
+            let key_of = key.get();
+            let policy = self.policy.in_namespace(py, common, key_of.namespace())?;
+            let names = || Names::new(key_of.namespace(), key_of.set());
+            let made = encode(common, key_of, (&bins, place), policy, names)?;
+            return or_record(py, common, made, || {
+                WrittenKey::Object(RowKey { key: key.to_owned().unbind(), operate: true })
+            });
+        }
+        let Some(names) = &self.names else { return Err(self.no_key(&key)) };
+        let user_key = &mut self.user_key;
+        let digest = with_user_key(&key, |kind, value| {
+            user_key.clear();
+            user_key.extend_from_slice(&[0; USER_KEY_HEADER]);
+            user_key.extend_from_slice(value);
+            make_user_key(user_key, kind);
+            Ok(names.digest(kind, value))
+        });
+        let digest = digest.map_err(|error| noted(py, error, place))?;
+        let policy = self.policy.in_namespace(py, common, names.namespace())?;
+        let key = NewTableKey { names, digest, user_key };
+        let made = encode(common, &key, (&bins, place), policy, || Arc::clone(names))?;
+        or_record(py, common, made, || WrittenKey::Row(key.kept()))
+    }
+
+    #[cold]
+    fn no_pair(&self, record: &Bound<'_, PyAny>) -> PyErr {
+        let (place, kind) = (self.count, record.get_type());
+        PyTypeError::new_err(format!("records[{place}] must be a pair (key, bins), not {kind}"))
+    }
+
+    #[cold]
+    fn no_key(&self, key: &Bound<'_, PyAny>) -> PyErr {
+        let (place, kind) = (self.count, key.get_type());
+        PyTypeError::new_err(format!(
+            "the key of records[{place}] must be a Key, not {kind}; with `dataset`, user keys are taken too"
+        ))
+    }
+
+    fn result(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if self.common.failures_only {
+            return Ok(py.None());
+        }
+        Ok(Py::new(py, OutcomeList::new(self.made, &self.common.core))?.into_any())
+    }
+
+    /// An exception, which knows the outcomes of the records before it.
+    fn ended(self, py: Python<'_>, error: PyErr) -> PyErr {
+        if !self.common.failures_only {
+            let count = self.count;
+            let attached = self.result(py).and_then(|outcomes| {
+                error.value(py).setattr("outcomes", outcomes)?;
+                error.add_note(py, format!("put_many had handed over {count} records"))
+            });
+            // What has failed first counts; an exception that takes no attribute stays as it is.
+            drop(attached);
+        }
+        error
+    }
+
+    /// All of them, on the calling thread.
+    fn run(mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        loop {
+            let stopped = self.hand_over(py).and_then(|stop| {
+                match stop {
+                    Stop::Over => return Ok(true),
+                    Stop::Full(key, shape) => {
+                        let outcome = block_on(py, &self.common.core, self.common.raw.hand_over(key, shape))?;
+                        self.keep(outcome.map_err(|error| errors::to_py(py, &error))?);
+                    }
+                    Stop::Turn => {
+                        py.check_signals()?;
+                        py.detach(|| ());
+                    }
+                }
+                Ok(false)
+            });
+            match stopped {
+                Ok(false) => {}
+                Ok(true) => return self.result(py),
+                Err(error) => return Err(self.ended(py, error)),
+            }
+        }
+    }
+}
+
+/// A put, as a row if it can be one.
+#[inline]
+fn encode(
+    common: &Common,
+    key: &impl RawKey,
+    (bins, place): (&Bound<'_, PyAny>, usize),
+    policy: &Arc<CoreWrite>,
+    names: impl Fn() -> Arc<Names>,
+) -> PyResult<Result<Handed, RawShape>> {
+    common.usual.put(&common.raw, key, (bins, &|| format!("records[{place}]")), policy, names)
+}
+
+/// What was not taken as a row, handed over as a record.
+#[inline]
+fn or_record(
+    py: Python<'_>,
+    common: &Common,
+    made: Result<Handed, RawShape>,
+    key: impl FnOnce() -> WrittenKey,
+) -> PyResult<Result<Handed, (WrittenKey, RawShape)>> {
+    match made {
+        Ok(outcome) => Ok(Ok(outcome)),
+        Err(shape) => common.raw.try_hand_over(key(), shape).map_err(|error| errors::to_py(py, &error)),
+    }
+}
+
+#[cold]
+fn noted(py: Python<'_>, error: PyErr, place: usize) -> PyErr {
+    // Only helps to find it.
+    let _ = error.value(py).call_method1("add_note", (format!("while processing records[{place}]"),));
+    error
+}
+
+impl InParts for Puts {
+    fn go_on(mut self, py: Python<'_>) -> PyResult<Pause<Self>> {
+        let wait: Pin<Box<dyn Future<Output = Self> + Send>> = match self.hand_over(py) {
+            Err(error) => return Err(self.ended(py, error)),
+            Ok(Stop::Over) => return self.result(py).map(Pause::Over),
+            Ok(Stop::Turn) => Box::pin(async move {
+                // On the loop's thread, outside of tokio, it wakes the task for a later turn.
+                tokio::task::yield_now().await;
+                self
+            }),
+            Ok(Stop::Full(key, shape)) => Box::pin(async move {
+                match self.common.raw.hand_over(key, shape).await {
+                    Ok(outcome) => self.keep(outcome),
+                    Err(error) => self.failed = Some(error),
+                }
+                self
+            }),
+        };
+        Ok(Pause::Wait(wait))
+    }
+}
+
+impl Writer {
+    fn many(&self, arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+        let py = arguments.records.py();
+        host::at_await(py, "put_many", || host::in_parts(py, &self.0.core, Puts::new(&self.0, arguments)?))
+    }
+}
+
+impl SyncWriter {
+    fn many(&self, arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+        Puts::new(&self.0, arguments)?.run(arguments.records.py())
+    }
+}
+
+/// Defines the method.
+macro_rules! put_many {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Writes many records: the same as `put` for each of them, but faster.
+            ///
+            /// `records`: an iterable of pairs `(key, bins)`, such as a list or a generator. With `dataset`, a key may
+            /// also be a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
+            ///
+            /// Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures
+            /// only; in asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the
+            /// `OutcomeList` of the records before as `outcomes`: they have been passed to the writer. So have the first
+            /// records of a call that was cancelled; `progress()` counts them.
+            #[pyo3(signature = (records, *, dataset=None, policy=None, record_exists_action=None, expiration=None, durable_delete=None))]
+            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+            fn put_many(
+                &self,
+                records: Object<'_, '_>,
+                dataset: Option<Object<'_, '_>>,
+                policy: Option<Object<'_, '_>>,
+                record_exists_action: Option<Object<'_, '_>>,
+                expiration: Option<Object<'_, '_>>,
+                durable_delete: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.many(&Arguments { records, dataset, policy, record_exists_action, expiration, durable_delete })
+            }
+        }
+    };
+}
+
+put_many!(Writer);
+put_many!(SyncWriter);
