@@ -269,10 +269,10 @@ async fn a_close_says_what_did_not_go() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_holds_up_the_others_opens_a_reserve_of_room_unless_the_bound_is_the_callers() {
+    const RECORDS: i64 = 40_000;
     if !on_embedded(FAULTS) {
         return;
     }
-    const RECORDS: i64 = 40_000;
     let target = Target::embedded(3);
     let client = open(&target).await;
     let slow = Conditions::new().service_time(ServiceKind::Batch, "500ms".parse().unwrap());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Patient, Target, policy};
 use aerolane::writer::Delivery;
 use aerolane::{
-    Bins, Client, Expiration, Key, Outcome, ReadPolicy, RecordExistsAction, SyncClient, Value, WritePolicy,
+    Bins, Client, ErrorKind, Expiration, Key, Outcome, ReadPolicy, RecordExistsAction, SyncClient, Value, WritePolicy,
     WriterOptions, as_bin,
 };
 
@@ -133,4 +133,103 @@ fn what_gathers_is_not_waited_for_longer_than_asked() {
     // Nor has anybody said that they are to be given up.
     assert!(writer.close(Some(Duration::from_secs(60))).unwrap().is_empty());
     assert!(outcomes.iter().all(|outcome| outcome.wait().is_ok()));
+}
+
+/// Pairs of keys and bins, with a key that comes again and again.
+fn records(target: &Target, count: i64) -> Vec<(Key, Vec<aerolane::Bin>)> {
+    let id = |n: i64| if n % 100 == 7 { -1 } else { n };
+    (0..count).map(|n| (target.key(id(n)), vec![as_bin!("n", n), as_bin!("s", "x".repeat(900))])).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_puts_at_a_time_are_puts_one_after_the_other() {
+    let target = Target::start();
+    let client = Client::new(&policy(), target.seeds()).await.unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let records = records(&target, 3000);
+    let mut outcomes = Vec::new();
+    writer.put_many(&WritePolicy::default(), &records, &mut outcomes).await.unwrap();
+    writer.put_many(&WritePolicy::default(), &[], &mut outcomes).await.unwrap();
+    assert_eq!(outcomes.len(), 3000);
+    for (number, outcome) in outcomes.iter().enumerate() {
+        let generation = outcome.clone().await.unwrap().generation();
+        assert_eq!(generation, if number % 100 == 7 { number as u32 / 100 + 1 } else { 1 });
+        assert_eq!(outcome.record_key().key(), records[number].0);
+        assert_eq!(outcome.sequence_and_took().unwrap().0, number as u64);
+    }
+    let last = client.get(&ReadPolicy::patient(), &target.key(-1), Bins::All).await.unwrap();
+    assert_eq!(last.bins["n"], Value::Int(2907));
+    assert!(writer.metrics().requests < 600, "{:?}", writer.metrics());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_puts_at_a_time_are_of_many_sets() {
+    let target = Target::start();
+    let client = Client::new(&policy(), target.seeds()).await.unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let own = target.key(0);
+    let key = |id: i64| Key::new(own.namespace(), format!("{}{}", own.set_name(), id / 7 % 9), Value::Int(id)).unwrap();
+    let records: Vec<_> = (0..500).map(|id| (key(id), vec![as_bin!("n", id)])).collect();
+    let mut outcomes = Vec::new();
+    writer.put_many(&WritePolicy::default(), &records, &mut outcomes).await.unwrap();
+    assert!(writer.close(None).await.is_empty());
+    for (outcome, (key, _)) in outcomes.iter().zip(&records) {
+        assert!(outcome.result().unwrap().is_ok());
+        assert_eq!(outcome.record_key().key(), *key);
+    }
+}
+
+#[test]
+fn many_puts_at_a_time_keep_the_bounds() {
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    for options in [
+        WriterOptions { max_outstanding_records: Some(20), ..patient() },
+        WriterOptions { max_outstanding_bytes: 30_000, ..patient() },
+        WriterOptions { max_outstanding_bytes: 500, ..patient() },
+    ] {
+        let writer = client.writer(options.clone()).unwrap();
+        std::thread::scope(|scope| {
+            let putting = scope.spawn(|| {
+                let mut outcomes = Vec::new();
+                writer.put_many(&WritePolicy::default(), &records(&target, 1000), &mut outcomes).unwrap();
+                outcomes
+            });
+            while !putting.is_finished() {
+                let progress = writer.progress();
+                assert!(progress.outstanding <= options.max_outstanding_records.unwrap_or(usize::MAX));
+                // One that is larger than the bound goes alone.
+                assert!(progress.outstanding_bytes <= options.max_outstanding_bytes || progress.outstanding == 1);
+            }
+            assert!(putting.join().unwrap().iter().all(|outcome| outcome.wait().is_ok()));
+        });
+        // What has had its room has given it back: all of it, and no more.
+        assert_eq!(writer.progress().outstanding, 0);
+        for id in 0..100 {
+            assert!(writer.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", id)]).unwrap().wait().is_ok());
+        }
+        assert!(writer.close(None).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn of_many_puts_those_before_an_error_are_handed_over() {
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let mut records = records(&target, 50);
+    records[40].1.push(as_bin!("a name that is too long", 1));
+    let mut outcomes = Vec::new();
+    let plain = WritePolicy::default();
+    let error = writer.put_many(&plain, &records, &mut outcomes).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error}");
+    assert_eq!(outcomes.len(), 40);
+    let elsewhere = Key::new("nowhere", "set", Value::Int(1)).unwrap();
+    records.truncate(10);
+    records[5].0 = elsewhere;
+    assert!(writer.put_many(&plain, &records, &mut outcomes).is_err());
+    assert_eq!(outcomes.len(), 45);
+    assert!(outcomes.iter().all(|outcome| outcome.wait().is_ok()));
+    writer.close(None).unwrap();
+    assert!(writer.put_many(&plain, &records[..1], &mut outcomes).is_err());
 }

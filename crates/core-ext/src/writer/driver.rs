@@ -294,7 +294,7 @@ impl<K: WriterKey> Inner<K> {
     ) -> Result<std::result::Result<Outcome<K>, (K, RawShape)>> {
         let map = self.check(key.namespace())?;
         let bytes = shape.row_size(&key);
-        match self.try_room(bytes)? {
+        match self.try_room(1, bytes)? {
             Some(room) => {
                 room.keep();
                 self.take(key, shape, bytes, &map).map(Ok)
@@ -303,15 +303,11 @@ impl<K: WriterKey> Inner<K> {
         }
     }
 
-    /// Whether no record has room. Then none is outstanding.
-    pub(super) fn has_all_room(&self) -> bool {
-        self.records.is_all_free()
-    }
-
-    /// Room for a record of so many bytes, if there is some.
-    pub(super) fn try_room(&self, bytes: usize) -> Result<Option<Room<'_>>> {
-        match (self.records.semaphore().try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
-            (Ok(record), Ok(bytes)) => Ok(Some(Room { record, bytes })),
+    /// Room for so many records of so many bytes together, if there is some.
+    pub(super) fn try_room(&self, records: usize, bytes: usize) -> Result<Option<Room<'_>>> {
+        let records = self.records.semaphore().try_acquire_many(records as u32);
+        match (records, self.bytes.try_acquire_many(self.room_of(bytes))) {
+            (Ok(records), Ok(bytes)) => Ok(Some(Room { records, bytes })),
             (Err(TryAcquireError::Closed), _) | (_, Err(TryAcquireError::Closed)) => Err(closed()),
             _ => Ok(None),
         }

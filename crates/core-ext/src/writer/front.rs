@@ -9,7 +9,7 @@ use aerospike_core::{Bin, Key, Value, WritePolicy};
 use super::counts::{Progress, WriterMetrics};
 use super::options::WriterOptions;
 use super::outcome::Outcome;
-use super::put::{MakeKey, PutShapes};
+use super::put::{MakeKey, PutQueue, PutShapes};
 use super::raw::RawWriter;
 use super::record::{Change, RecordKey, encode_bins};
 use super::shape;
@@ -75,6 +75,36 @@ macro_rules! writer_methods {
             match try_put(&self.0, &self.1, policy, key, bins)? {
                 Ok(outcome) => Ok(outcome),
                 Err((key, shape)) => self.0.$hand_over(key, shape) $($wait)*,
+            }
+        }
+
+        /// [`put`](Self::put) of many records, one after the other, for less. `outcomes` gets theirs, in order: also of those before
+        /// an error, or before the caller has stopped waiting.
+        ///
+        /// # Errors
+        /// As [`put`](Self::put), of the first record that has one. Those before it were handed over.
+        pub $($async)* fn put_many(
+            &self,
+            policy: &WritePolicy,
+            records: &[(Key, Vec<Bin>)],
+            outcomes: &mut Vec<Outcome>,
+        ) -> Result<()> {
+            let template = shape::write(self.0.batch_policy(), policy, 0, RawOps::default())?;
+            let mut queue = PutQueue::default();
+            let mut records = records.iter();
+            let mut next = None;
+            loop {
+                let refused = gather(&mut records, &mut next, &mut queue);
+                loop {
+                    let made = &mut |outcome| outcomes.push(outcome);
+                    let full = self.1.put_all(&self.0, &template, &mut queue, sibling, made)?;
+                    let Some((key, shape)) = full else { break };
+                    outcomes.push(self.0.$hand_over(key, shape) $($wait)*?);
+                }
+                refused?;
+                if next.is_none() && records.as_slice().is_empty() {
+                    return Ok(());
+                }
             }
         }
 
@@ -211,11 +241,38 @@ fn try_put(
     let key = RecordKey::of(key)?;
     let mut ops = RawOps::in_kept_buffer();
     encode_bins(bins, &mut ops)?;
-    let make_key = || -> MakeKey<RecordKey> {
-        let of = key.clone();
-        Box::new(move |digest, user_key| of.sibling(digest, user_key))
-    };
-    Ok(shapes.put(writer, &template, &key, ops, make_key)?.map_err(|shape| (key, shape)))
+    Ok(shapes.put(writer, &template, &key, ops, || sibling(&key))?.map_err(|shape| (key, shape)))
+}
+
+/// Makes keys of the set of this one.
+fn sibling(of: &RecordKey) -> MakeKey<RecordKey> {
+    let of = of.clone();
+    Box::new(move |digest, user_key| of.sibling(digest, user_key))
+}
+
+/// Queues records of one set. `next`: the first one of another set.
+fn gather(
+    records: &mut std::slice::Iter<'_, (Key, Vec<Bin>)>,
+    next: &mut Option<(RecordKey, RawOps)>,
+    queue: &mut PutQueue<RecordKey>,
+) -> Result<()> {
+    /// The most records, and about the most bytes.
+    const MOST: (usize, usize) = (32, 1 << 16);
+    if let Some((key, ops)) = next.take() {
+        queue.push(key, ops);
+    }
+    while queue.len().0 < MOST.0 && queue.len().1 < MOST.1 {
+        let Some((key, bins)) = records.next() else { break };
+        let key = RecordKey::of(key)?;
+        let mut ops = queue.ops();
+        encode_bins(bins, &mut ops)?;
+        if !queue.has_set_of(&key) {
+            *next = Some((key, ops));
+            break;
+        }
+        queue.push(key, ops);
+    }
+    Ok(())
 }
 
 impl Writer {

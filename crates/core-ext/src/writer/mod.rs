@@ -56,7 +56,7 @@ pub use front::{SyncWriter, Writer};
 pub use lone::LoneRecord;
 pub use options::WriterOptions;
 pub use outcome::Outcome;
-pub use put::{MakeKey, PutShapes};
+pub use put::{MakeKey, PutQueue, PutShapes};
 pub use raw::RawWriter;
 pub use record::RecordKey;
 pub use retry::{CLASSES, RetryClass};

@@ -1,5 +1,6 @@
 //! Puts that the caller has encoded, of records of one set by one policy: they become rows of blocks.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -58,14 +59,44 @@ impl<K: WriterKey> PutShapes<K> {
         ops: RawOps,
         make_key: impl Fn() -> MakeKey<K>,
     ) -> Result<std::result::Result<Outcome<K>, RawShape>> {
-        let put = Put { digest: key.digest(), user_key: key.user_key(), ops: &ops };
-        let row = match self.find(template, key, make_key) {
-            Some(shape) => writer.inner().try_put(shape, put)?,
-            None => None,
-        };
+        let mut row = None;
+        if let Some(shape) = self.find(template, key, make_key) {
+            writer.inner().try_puts(shape, std::iter::once(Put::of(key, &ops)), &mut |outcome| row = Some(outcome))?;
+        }
         let handed = row.ok_or_else(|| template.with_ops(ops.clone()));
         ops.keep_buffer();
         Ok(handed)
+    }
+
+    /// Hands the puts of a queue over, in order, for as long as there is room; `made` hears of each one. What is not handed over
+    /// stays in the queue, except for the first one, which this returns: it has to wait for room.
+    ///
+    /// # Errors
+    /// As [`RawWriter::try_hand_over`]. What is in the queue then is not to be handed over.
+    pub fn put_all(
+        &self,
+        writer: &RawWriter<K>,
+        template: &RawShape,
+        queue: &mut PutQueue<K>,
+        make_key: impl Fn(&K) -> MakeKey<K>,
+        made: &mut impl FnMut(Outcome<K>),
+    ) -> Result<Option<(K, RawShape)>> {
+        while let Some((first, _)) = queue.puts.front() {
+            let rows = match self.find(template, first, || make_key(first)) {
+                Some(shape) => {
+                    let puts = queue.puts.iter().map(|(key, ops)| Put::of(key, ops));
+                    writer.inner().try_puts(shape, puts, made)?
+                }
+                None => 0,
+            };
+            queue.drop_first(rows);
+            let Some((key, ops)) = queue.pop() else { break };
+            match writer.try_hand_over(key, template.with_ops(ops))? {
+                Ok(outcome) => made(outcome),
+                Err(full) => return Ok(Some(full)),
+            }
+        }
+        Ok(None)
     }
 
     fn find(
@@ -93,12 +124,96 @@ impl<K> fmt::Debug for PutShapes<K> {
     }
 }
 
+/// Puts of one set by one policy that are about to be handed over.
+pub struct PutQueue<K> {
+    puts: VecDeque<(K, RawOps)>,
+    bytes: usize,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl<K> Default for PutQueue<K> {
+    fn default() -> Self {
+        Self { puts: VecDeque::new(), bytes: 0, buffers: Vec::new() }
+    }
+}
+
+impl<K> fmt::Debug for PutQueue<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PutQueue").field("puts", &self.puts.len()).field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl<K: RawKey> PutQueue<K> {
+    /// No operations so far, in memory that puts before have used.
+    pub fn ops(&mut self) -> RawOps {
+        RawOps::in_buffer(self.buffers.pop().unwrap_or_default())
+    }
+
+    /// Whether the records that are queued, if there are any, have the namespace and the set of this key.
+    #[must_use]
+    pub fn has_set_of(&self, key: &K) -> bool {
+        self.puts.front().is_none_or(|(first, _)| first.names() == key.names())
+    }
+
+    /// Adds a put: `ops` write bins and do nothing else.
+    pub fn push(&mut self, key: K, ops: RawOps) {
+        self.bytes += ops.size();
+        self.puts.push_back((key, ops));
+    }
+
+    /// The key of the first one.
+    #[must_use]
+    pub fn first(&self) -> Option<&K> {
+        self.puts.front().map(|(key, _)| key)
+    }
+
+    /// How many there are, and how many bytes their operations take.
+    #[must_use]
+    pub fn len(&self) -> (usize, usize) {
+        (self.puts.len(), self.bytes)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.puts.is_empty()
+    }
+
+    fn pop(&mut self) -> Option<(K, RawOps)> {
+        let (key, ops) = self.puts.pop_front()?;
+        self.bytes -= ops.size();
+        Some((key, ops))
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        /// The largest memory that is used again.
+        const MOST: usize = 1 << 14;
+        for (_, ops) in self.puts.drain(..count) {
+            self.bytes -= ops.size();
+            let buffer = ops.into_buffer();
+            if buffer.capacity() <= MOST {
+                self.buffers.push(buffer);
+            }
+        }
+    }
+}
+
 /// A put.
 #[derive(Clone, Copy)]
 pub(super) struct Put<'a> {
     digest: &'a Digest,
     user_key: &'a [u8],
     ops: &'a RawOps,
+}
+
+impl<'a> Put<'a> {
+    fn of(key: &'a impl RawKey, ops: &'a RawOps) -> Self {
+        Self { digest: key.digest(), user_key: key.user_key(), ops }
+    }
+
+    fn is_row(&self) -> bool {
+        self.ops.repeat_safely() && !self.ops.is_empty()
+    }
 }
 
 /// Adds a put to a block.
@@ -137,33 +252,51 @@ impl<K: WriterKey> Opener<OwnedBlock<K>> for PutOpener<'_, K> {
 }
 
 impl<K: WriterKey> Inner<K> {
-    /// Hands a put over if it can be a row. `None`: it is to be handed over as a record, since there is no room at the
-    /// moment, it would go alone, or it has to wait for another one of its key.
+    /// Hands puts over that can be rows, and says how many: up to the first one that is to be handed over as a record, since
+    /// there is no room at the moment, it would go alone, or it has to wait for another one of its key.
     ///
     /// # Errors
     /// The client is closed, or the cluster has no such namespace.
-    pub(super) fn try_put(self: &Arc<Self>, shape: &Arc<PutShape<K>>, put: Put<'_>) -> Result<Option<Outcome<K>>> {
-        if !put.ops.repeat_safely() || put.ops.is_empty() {
-            return Ok(None);
-        }
+    pub(super) fn try_puts<'a>(
+        self: &Arc<Self>,
+        shape: &Arc<PutShape<K>>,
+        puts: impl Iterator<Item = Put<'a>> + Clone,
+        made: &mut impl FnMut(Outcome<K>),
+    ) -> Result<usize> {
         let namespace = shape.shape.namespace();
         let map = self.check(namespace)?;
-        if self.has_all_room() {
-            // Nothing is outstanding: it would go alone.
-            return Ok(None);
+        if self.records.is_all_free() {
+            // Nothing is outstanding: the first one would go alone.
+            return Ok(0);
         }
-        let bytes = shape.shape.row_size(put.user_key.len(), put.ops.size());
-        let Some(room) = self.try_room(bytes)? else { return Ok(None) };
-        let row = NewRow { namespace, digest: put.digest, bytes };
-        let opener = PutOpener { writer: self, shape, put };
+        let size = |put: &Put<'_>| shape.shape.row_size(put.user_key.len(), put.ops.size());
+        let puts = puts.take_while(Put::is_row).take(self.records.free());
+        let (mut count, mut bytes, most) = (0, 0, self.bytes.available_permits());
+        for put in puts.clone() {
+            let more = size(&put);
+            if count > 0 && bytes + more > most {
+                break;
+            }
+            count += 1;
+            bytes += more;
+        }
+        let Some(mut room) = self.try_room(count, bytes)? else { return Ok(0) };
         let mut state = self.state.lock();
         if state.closed {
-            return Ok(None);
+            return Ok(0);
         }
         let now = clock::now();
-        let Some(outcome) = state.core.push_row(row, opener, now, &**map).flatten() else { return Ok(None) };
-        room.keep();
+        let mut rows = 0;
+        for put in puts.take(count) {
+            let bytes = size(&put);
+            let row = NewRow { namespace, digest: put.digest, bytes };
+            let opener = PutOpener { writer: self, shape, put };
+            let Some(outcome) = state.core.push_row(row, opener, now, &**map).flatten() else { break };
+            room.keep_for(self.room_of(bytes) as usize);
+            rows += 1;
+            made(outcome);
+        }
         self.pushed(state, now, None);
-        Ok(Some(outcome))
+        Ok(rows)
     }
 }

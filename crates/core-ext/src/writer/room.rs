@@ -63,22 +63,37 @@ impl RecordRoom {
         self.records.available_permits() >= self.usual + self.lent.load(Ordering::Relaxed)
     }
 
+    /// How much room there is at the moment.
+    pub(super) fn free(&self) -> usize {
+        self.records.available_permits()
+    }
+
     pub(super) const fn semaphore(&self) -> &Semaphore {
         &self.records
     }
 }
 
-/// Room for one record.
+/// Room for some records.
 pub(super) struct Room<'a> {
-    pub(super) record: SemaphorePermit<'a>,
+    pub(super) records: SemaphorePermit<'a>,
     pub(super) bytes: SemaphorePermit<'a>,
 }
 
 impl Room<'_> {
-    /// It is taken until the record has its outcome.
+    /// It is taken until the records have their outcomes.
     pub(super) fn keep(self) {
-        self.record.forget();
+        self.records.forget();
         self.bytes.forget();
+    }
+
+    /// So is the part of one of them.
+    pub(super) fn keep_for(&mut self, bytes: usize) {
+        for (of, count) in [(&mut self.records, 1), (&mut self.bytes, bytes)] {
+            // There is as much.
+            if let Some(part) = of.split(count) {
+                part.forget();
+            }
+        }
     }
 }
 

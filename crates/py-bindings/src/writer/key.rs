@@ -22,6 +22,14 @@ pub(crate) enum WrittenKey {
 }
 
 impl WrittenKey {
+    /// Namespace and set.
+    pub(super) fn set(&self) -> (&str, &str) {
+        match self {
+            Self::Object(row) => (row.key.get().namespace(), row.key.get().set()),
+            Self::Row(row) => (row.names.namespace(), row.names.set()),
+        }
+    }
+
     /// The key as an object, made anew for the row of a table.
     pub(super) fn object(&self, py: Python<'_>) -> PyResult<Py<Key>> {
         match self {
@@ -89,6 +97,10 @@ impl Names {
         &self.namespace
     }
 
+    fn set(&self) -> &str {
+        &self.set
+    }
+
     /// As fields of a request, and how many these are.
     pub(super) fn fields(&self) -> (&[u8], u32) {
         (&self.fields, self.count)
@@ -109,42 +121,6 @@ pub(crate) struct TableKey {
     pub(super) row: u64,
     /// As a field of a request.
     user_key: SmallBytes<30>,
-}
-
-/// The same, before it is known whether it is to be kept.
-pub(super) struct NewTableKey<'a> {
-    pub(super) names: &'a Arc<Names>,
-    pub(super) digest: Digest,
-    /// As a field of a request.
-    pub(super) user_key: &'a [u8],
-}
-
-impl NewTableKey<'_> {
-    pub(super) fn kept(&self) -> TableKey {
-        TableKey::new(self.names, 0, &self.digest, self.user_key)
-    }
-}
-
-impl RawKey for NewTableKey<'_> {
-    #[inline]
-    fn namespace(&self) -> &str {
-        &self.names.namespace
-    }
-
-    #[inline]
-    fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    #[inline]
-    fn names(&self) -> (&[u8], u32) {
-        self.names.fields()
-    }
-
-    #[inline]
-    fn user_key(&self) -> &[u8] {
-        self.user_key
-    }
 }
 
 /// Size, type and particle type, in front of the value of a user key.

@@ -5,17 +5,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use aerolane::Error;
-use aerolane::raw::{RawKey, RawShape};
+use aerolane::raw::{RawKey, RawOps, RawShape};
+use aerolane::writer::PutQueue;
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyTuple};
 
-use super::key::{Names, NewTableKey, USER_KEY_HEADER, WrittenKey, make_user_key};
+use super::key::{Names, TableKey, USER_KEY_HEADER, WrittenKey, make_user_key};
 use super::outcome_list::OutcomeList;
 use super::writer::{Common, Handed, Object, Policies, SyncWriter, Writer};
 use crate::argument::optional;
 use crate::batch::rows::RowKey;
+use crate::batch::shape::add_bins_to_write;
 use crate::command::block_on;
 use crate::command::single::Overrides;
 use crate::dataset::DataSet;
@@ -46,6 +48,14 @@ impl Records {
         match records.cast_exact::<PyList>() {
             Ok(list) => Ok(Self::List(list.clone().unbind(), 0)),
             Err(_) => records.try_iter().map(|iterator| Self::Iterator(iterator.unbind())),
+        }
+    }
+
+    /// How many are asked for before they are handed over together. One that an iterator has given does not wait for the next.
+    const fn at_once(&self) -> usize {
+        match self {
+            Self::List(..) => 32,
+            Self::Iterator(_) => 1,
         }
     }
 
@@ -123,6 +133,16 @@ enum Stop {
     Turn,
 }
 
+/// What comes behind the records that are queued.
+enum Next {
+    Unknown,
+    /// A record of another set.
+    Put(WrittenKey, RawOps),
+    /// What does not fit, or what the iterable has raised.
+    Error(PyErr),
+    End,
+}
+
 /// Records on their way to a writer.
 struct Puts {
     common: Arc<Common>,
@@ -130,13 +150,21 @@ struct Puts {
     /// Set of the user keys.
     names: Option<Arc<Names>>,
     policy: PolicyOf,
+    queue: PutQueue<WrittenKey>,
+    next: Next,
     made: Vec<Handed>,
-    count: usize,
+    /// How many have been asked for, and how many were handed over.
+    asked: usize,
+    handed: usize,
+    turn_after: usize,
     /// The user key of a record, as a field of a request.
     user_key: Vec<u8>,
     /// Why a record that waited for room was not handed over.
     failed: Option<Error>,
 }
+
+/// After so many records others have a turn.
+const PER_TURN: usize = 256;
 
 impl Puts {
     fn new(common: &Arc<Common>, arguments: &Arguments<'_, '_>) -> PyResult<Self> {
@@ -154,8 +182,12 @@ impl Puts {
             records: Records::of(arguments.records)?,
             names: names.map(|(namespace, set)| Names::new(namespace, set)),
             policy,
+            queue: PutQueue::default(),
+            next: Next::Unknown,
             made: Vec::new(),
-            count: 0,
+            asked: 0,
+            handed: 0,
+            turn_after: PER_TURN,
             user_key: Vec::new(),
             failed: None,
         })
@@ -163,77 +195,124 @@ impl Puts {
 
     /// Hands records over, for as long as it can at a time.
     fn hand_over(&mut self, py: Python<'_>) -> PyResult<Stop> {
-        /// After so many records others have a turn.
-        const PER_TURN: usize = 256;
         if let Some(error) = self.failed.take() {
             return Err(errors::to_py(py, &error));
         }
         loop {
-            let Some(record) = self.records.next(py) else { return Ok(Stop::Over) };
-            match self.put(&record?)? {
-                Ok(outcome) => self.keep(outcome),
-                Err((key, shape)) => return Ok(Stop::Full(key, shape)),
+            if let Some((key, shape)) = self.hand_queue_over(py)? {
+                return Ok(Stop::Full(key, shape));
             }
-            if self.count.is_multiple_of(PER_TURN) {
+            match std::mem::replace(&mut self.next, Next::Unknown) {
+                Next::Unknown => {}
+                Next::Put(key, ops) => self.queue.push(key, ops),
+                Next::Error(error) => return Err(error),
+                Next::End => return Ok(Stop::Over),
+            }
+            if self.handed >= self.turn_after {
+                self.turn_after = self.handed + PER_TURN;
                 return Ok(Stop::Turn);
             }
+            self.gather(py);
         }
     }
 
+    /// Queues records that need not wait for each other.
+    fn gather(&mut self, py: Python<'_>) {
+        /// Their bytes, about.
+        const BYTES: usize = 1 << 16;
+        let most = self.records.at_once();
+        while self.queue.is_empty() || (self.queue.len().0 < most && self.queue.len().1 < BYTES) {
+            let next = match self.records.next(py) {
+                None => Next::End,
+                Some(record) => match record.and_then(|record| self.encode(&record)) {
+                    Ok((key, ops)) => {
+                        self.asked += 1;
+                        if self.queue.has_set_of(&key) {
+                            self.queue.push(key, ops);
+                            continue;
+                        }
+                        Next::Put(key, ops)
+                    }
+                    Err(error) => Next::Error(error),
+                },
+            };
+            self.next = next;
+            return;
+        }
+    }
+
+    /// Hands over what is queued. Gives the record that has to wait for room.
+    #[inline]
+    fn hand_queue_over(&mut self, py: Python<'_>) -> PyResult<Option<(WrittenKey, RawShape)>> {
+        let Some(first) = self.queue.first() else { return Ok(None) };
+        let common = &*self.common;
+        let policy = self.policy.in_namespace(py, common, first.namespace())?;
+        let (handed, outcomes) = (&mut self.handed, &mut self.made);
+        let mut made = |outcome| {
+            *handed += 1;
+            if !common.failures_only {
+                outcomes.push(outcome);
+            }
+        };
+        common.usual.put_all(py, &common.raw, &mut self.queue, policy, &mut made)
+    }
+
     fn keep(&mut self, outcome: Handed) {
-        self.count += 1;
+        self.handed += 1;
         if !self.common.failures_only {
             self.made.push(outcome);
         }
     }
 
-    /// Hands one over. `Err`: there is no room for it.
     #[inline]
-    fn put(&mut self, record: &Bound<'_, PyAny>) -> PyResult<Result<Handed, (WrittenKey, RawShape)>> {
-        let py = record.py();
+    fn encode(&mut self, record: &Bound<'_, PyAny>) -> PyResult<(WrittenKey, RawOps)> {
         let Ok(pair) = record.cast::<PyTuple>() else { return Err(self.no_pair(record)) };
         if pair.len() != 2 {
             return Err(self.no_pair(record));
         }
         let (key, bins) = (pair.get_borrowed_item(0)?, pair.get_borrowed_item(1)?);
-        let (common, place) = (&*self.common, self.count);
+        let key = self.key(&key)?;
+        let mut ops = self.queue.ops();
+        add_bins_to_write(&bins, &|| format!("records[{}]", self.asked), &mut ops)?;
+        Ok((key, ops))
+    }
+
+    #[inline]
+    fn key(&mut self, key: &Bound<'_, PyAny>) -> PyResult<WrittenKey> {
         if let Ok(key) = key.cast_exact::<Key>() {
-            let key_of = key.get();
-            let policy = self.policy.in_namespace(py, common, key_of.namespace())?;
-            let names = || Names::new(key_of.namespace(), key_of.set());
-            let made = encode(common, key_of, (&bins, place), policy, names)?;
-            return or_record(py, common, made, || {
-                WrittenKey::Object(RowKey { key: key.to_owned().unbind(), operate: true })
-            });
+            return Ok(WrittenKey::Object(RowKey { key: key.clone().unbind(), operate: true }));
         }
-        let Some(names) = &self.names else { return Err(self.no_key(&key)) };
-        let user_key = &mut self.user_key;
-        let digest = with_user_key(&key, |kind, value| {
-            user_key.clear();
-            user_key.extend_from_slice(&[0; USER_KEY_HEADER]);
-            user_key.extend_from_slice(value);
-            make_user_key(user_key, kind);
-            Ok(names.digest(kind, value))
+        let Some(names) = &self.names else { return Err(self.no_key(key)) };
+        let field = &mut self.user_key;
+        let made = with_user_key(key, |kind, value| {
+            field.clear();
+            field.extend_from_slice(&[0; USER_KEY_HEADER]);
+            field.extend_from_slice(value);
+            make_user_key(field, kind);
+            Ok(TableKey::new(names, 0, &names.digest(kind, value), field))
         });
-        let digest = digest.map_err(|error| noted(py, error, place))?;
-        let policy = self.policy.in_namespace(py, common, names.namespace())?;
-        let key = NewTableKey { names, digest, user_key };
-        let made = encode(common, &key, (&bins, place), policy, || Arc::clone(names))?;
-        or_record(py, common, made, || WrittenKey::Row(key.kept()))
+        made.map(WrittenKey::Row).map_err(|error| self.noted(key.py(), error))
     }
 
     #[cold]
     fn no_pair(&self, record: &Bound<'_, PyAny>) -> PyErr {
-        let (place, kind) = (self.count, record.get_type());
+        let (place, kind) = (self.asked, record.get_type());
         PyTypeError::new_err(format!("records[{place}] must be a pair (key, bins), not {kind}"))
     }
 
     #[cold]
     fn no_key(&self, key: &Bound<'_, PyAny>) -> PyErr {
-        let (place, kind) = (self.count, key.get_type());
+        let (place, kind) = (self.asked, key.get_type());
         PyTypeError::new_err(format!(
             "the key of records[{place}] must be a Key, not {kind}; with `dataset`, user keys are taken too"
         ))
+    }
+
+    #[cold]
+    fn noted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        // Only helps to find it.
+        let _ = error.value(py).call_method1("add_note", (format!("while processing records[{}]", self.asked),));
+        error
     }
 
     fn result(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -246,7 +325,7 @@ impl Puts {
     /// An exception, which knows the outcomes of the records before it.
     fn ended(self, py: Python<'_>, error: PyErr) -> PyErr {
         if !self.common.failures_only {
-            let count = self.count;
+            let count = self.handed;
             let attached = self.result(py).and_then(|outcomes| {
                 error.value(py).setattr("outcomes", outcomes)?;
                 error.add_note(py, format!("put_many had handed over {count} records"))
@@ -281,39 +360,6 @@ impl Puts {
             }
         }
     }
-}
-
-/// A put, as a row if it can be one.
-#[inline]
-fn encode(
-    common: &Common,
-    key: &impl RawKey,
-    (bins, place): (&Bound<'_, PyAny>, usize),
-    policy: &Arc<CoreWrite>,
-    names: impl Fn() -> Arc<Names>,
-) -> PyResult<Result<Handed, RawShape>> {
-    common.usual.put(&common.raw, key, (bins, &|| format!("records[{place}]")), policy, names)
-}
-
-/// What was not taken as a row, handed over as a record.
-#[inline]
-fn or_record(
-    py: Python<'_>,
-    common: &Common,
-    made: Result<Handed, RawShape>,
-    key: impl FnOnce() -> WrittenKey,
-) -> PyResult<Result<Handed, (WrittenKey, RawShape)>> {
-    match made {
-        Ok(outcome) => Ok(Ok(outcome)),
-        Err(shape) => common.raw.try_hand_over(key(), shape).map_err(|error| errors::to_py(py, &error)),
-    }
-}
-
-#[cold]
-fn noted(py: Python<'_>, error: PyErr, place: usize) -> PyErr {
-    // Only helps to find it.
-    let _ = error.value(py).call_method1("add_note", (format!("while processing records[{place}]"),));
-    error
 }
 
 impl InParts for Puts {

@@ -1,15 +1,17 @@
 //! Puts of Python programs: most of a writer's are of one set and by one policy, and can go as rows of blocks.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use aerolane::raw::{RawKey, RawOps, RawShape};
-use aerolane::writer::{MakeKey, PutShapes, RawWriter, shape};
+use aerolane::raw::{RawOps, RawShape};
+use aerolane::writer::{MakeKey, PutQueue, PutShapes, RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
 
 use super::key::{Names, TableKey, WrittenKey};
 use crate::batch::shape::add_bins_to_write;
 use crate::errors;
+use crate::key::Key;
 
 /// What puts have in common.
 #[derive(Default)]
@@ -20,33 +22,61 @@ pub(super) struct UsualPuts {
 }
 
 impl UsualPuts {
-    /// Hands a put over as a row. `what`: how messages call the bins; `names`: of the key. `Err`: it is to be handed over as a record that does this.
+    /// Hands a put over as a row. `Err`: it is to be handed over as a record that does this.
     pub(super) fn put(
         &self,
         writer: &RawWriter<WrittenKey>,
-        key: &impl RawKey,
-        (bins, what): (&Bound<'_, PyAny>, &dyn Fn() -> String),
+        key: &Key,
+        bins: &Bound<'_, PyAny>,
         policy: &Arc<CoreWrite>,
-        names: impl Fn() -> Arc<Names>,
     ) -> PyResult<Result<aerolane::Outcome<WrittenKey>, RawShape>> {
         let py = bins.py();
-        let raised = |error: aerolane::Error| errors::to_py(py, &error);
         // Encoding may run code of the program, which may put other records.
         let mut ops = RawOps::in_kept_buffer();
-        add_bins_to_write(bins, what, &mut ops)?;
-        let made;
-        let template = match self.policy.get() {
-            Some((usual, template)) if Arc::ptr_eq(usual, policy) => template,
-            _ => {
-                made = shape::write(writer.batch_policy(), policy, 0, RawOps::default()).map_err(raised)?;
-                self.policy.get_or_init(|| (Arc::clone(policy), made.clone()));
-                &made
-            }
+        add_bins_to_write(bins, &|| "bins".to_owned(), &mut ops)?;
+        let template = self.template(py, writer, policy)?;
+        let handed = self.shapes.put(writer, &template, key, ops, || make_key(key.namespace(), key.set()));
+        handed.map_err(|error| errors::to_py(py, &error))
+    }
+
+    /// Hands the puts of a queue over, as [`PutShapes::put_all`].
+    pub(super) fn put_all(
+        &self,
+        py: Python<'_>,
+        writer: &RawWriter<WrittenKey>,
+        queue: &mut PutQueue<WrittenKey>,
+        policy: &Arc<CoreWrite>,
+        made: &mut impl FnMut(aerolane::Outcome<WrittenKey>),
+    ) -> PyResult<Option<(WrittenKey, RawShape)>> {
+        let template = self.template(py, writer, policy)?;
+        let make_key = |key: &WrittenKey| {
+            let (namespace, set) = key.set();
+            make_key(namespace, set)
         };
-        self.shapes.put(writer, template, key, ops, || make_key(names())).map_err(raised)
+        let full = self.shapes.put_all(writer, &template, queue, make_key, made);
+        full.map_err(|error| errors::to_py(py, &error))
+    }
+
+    /// What puts by a policy do, without operations.
+    fn template<'a>(
+        &'a self,
+        py: Python<'_>,
+        writer: &RawWriter<WrittenKey>,
+        policy: &Arc<CoreWrite>,
+    ) -> PyResult<Cow<'a, RawShape>> {
+        if let Some((usual, template)) = self.policy.get()
+            && Arc::ptr_eq(usual, policy)
+        {
+            return Ok(Cow::Borrowed(template));
+        }
+        let made = shape::write(writer.batch_policy(), policy, 0, RawOps::default());
+        let made = made.map_err(|error| errors::to_py(py, &error))?;
+        self.policy.get_or_init(|| (Arc::clone(policy), made.clone()));
+        Ok(Cow::Owned(made))
     }
 }
 
-fn make_key(names: Arc<Names>) -> MakeKey<WrittenKey> {
+fn make_key(namespace: &str, set: &str) -> MakeKey<WrittenKey> {
+    let names = Names::new(namespace, set);
     Box::new(move |digest, user_key| WrittenKey::Row(TableKey::new(&names, 0, digest, user_key)))
 }

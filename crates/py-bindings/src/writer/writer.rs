@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::export::Exporters;
-use super::key::{Names, WrittenKey};
+use super::key::WrittenKey;
 use super::metrics;
 use super::options::{WriterArguments, limit};
 use super::outcome::Outcome;
@@ -130,8 +130,7 @@ impl Common {
     fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &Arc<CoreWrite>) -> PyResult<Handing> {
         let py = key.py();
         self.core.check(py)?;
-        let names = || Names::new(key.get().namespace(), key.get().set());
-        match self.usual.put(&self.raw, key.get(), (bins, &|| "bins".to_owned()), policy, names)? {
+        match self.usual.put(&self.raw, key.get(), bins, policy)? {
             Ok(outcome) => self.made(py, outcome, Some(key)).map(Handing::Over),
             Err(shape) => Ok(Handing::Record(shape)),
         }
