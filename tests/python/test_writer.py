@@ -1,7 +1,6 @@
 """Writers: many records, with the outcome of each one known. Each case runs on both kinds of sessions."""
 
 import asyncio
-import contextlib
 import gc
 import threading
 import time
@@ -27,6 +26,7 @@ from aerolane import (
 from aerolane.exceptions import ClientClosedError, ClientError, RecordExistsError
 from aerolane.native import ListOperation, ListPolicy, Operation, RecordExistsAction, WritePolicy
 from aerolane.policy import Settings
+
 
 def confirmed(either, outcome):
     """What the server says of a record."""

@@ -1,4 +1,4 @@
-"""`put_many` of writers: records of an iterable, with one list of outcomes. Each case runs on both kinds of sessions."""
+"""`put_many` of writers: records of an iterable, and one list of outcomes. Each case runs on both kinds of sessions."""
 
 import asyncio
 import itertools

@@ -418,22 +418,23 @@ class Writer(_Writer[Awaitable[Outcome]]):
         """
     def put_many(
         self,
-        records: Iterable[tuple[Any, Mapping[str, Any]]],
+        records: Iterable[tuple[Key | int | str | bytes, Mapping[str, Any]]],
         *,
         dataset: DataSet | None = None,
         policy: WritePolicy | None = None,
         record_exists_action: RecordExistsAction | None = None,
         expiration: Expiration | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[OutcomeList | None]:
+    ) -> Awaitable[OutcomeList]:
         """Writes many records: the same as `put` for each of them, but faster.
 
         `records`: an iterable of pairs `(key, bins)`, such as a list or a generator. With `dataset`, a key may also be
         a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
 
         Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
-        asyncio, an awaitable of it, and other tasks have turns meanwhile. If it raises, or is cancelled, the records
-        before that have been passed to the writer; the exception's `outcomes` are theirs, in order.
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the `OutcomeList` of the
+        records before as `outcomes`: they have been passed to the writer. So have the first records of a call that was
+        cancelled; `progress()` counts them.
         """
     def write_table(
         self,
@@ -502,22 +503,23 @@ class SyncWriter(_Writer[Outcome]):
         """
     def put_many(
         self,
-        records: Iterable[tuple[Any, Mapping[str, Any]]],
+        records: Iterable[tuple[Key | int | str | bytes, Mapping[str, Any]]],
         *,
         dataset: DataSet | None = None,
         policy: WritePolicy | None = None,
         record_exists_action: RecordExistsAction | None = None,
         expiration: Expiration | None = None,
         durable_delete: bool | None = None,
-    ) -> OutcomeList | None:
+    ) -> OutcomeList:
         """Writes many records: the same as `put` for each of them, but faster.
 
         `records`: an iterable of pairs `(key, bins)`, such as a list or a generator. With `dataset`, a key may also be
         a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
 
         Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
-        asyncio, an awaitable of it, and other tasks have turns meanwhile. If it raises, or is cancelled, the records
-        before that have been passed to the writer; the exception's `outcomes` are theirs, in order.
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the `OutcomeList` of the
+        records before as `outcomes`: they have been passed to the writer. So have the first records of a call that was
+        cancelled; `progress()` counts them.
         """
     def write_table(
         self,

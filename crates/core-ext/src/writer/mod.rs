@@ -18,7 +18,7 @@
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records and puts of Rust callers, encoded ones, and the public writers |
 //!
-//! Decisions 0023 and 0029 say why it is so.
+//! Decisions 0023, 0029 and 0030 say why it is so.
 
 mod arrivals;
 mod block;

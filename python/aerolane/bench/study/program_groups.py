@@ -83,6 +83,7 @@ def _bulk(spec: RunSpec, quick: bool) -> Group:
         _program("writer", "pac-async", spec, "writer, asyncio"),
         _program("writer-forget", "pac-async", spec, "writer, failures only"),
         _program("writer", "pac-blocking", spec, "writer, blocking"),
+        _program("writer-many", "pac-async", spec, "writer, put_many"),
     ]
     if not quick:
         writers.append(_program("writer-forget", "pac-blocking", spec, "writer, blocking, failures only"))
@@ -98,7 +99,9 @@ def _bulk(spec: RunSpec, quick: bool) -> Group:
     notes |= {writer.label: forgetting for writer in writers if "failures only" in writer.label}
     pairs = [("writer, asyncio", loop.label) for loop in loops]
     pairs += [("writer, asyncio", "writer, failures only"), ("writer, blocking", "writer, asyncio")]
-    pairs += [("writer, blocking", writer.label) for writer in writers[3:]]
+    pairs += [("writer, blocking", writer.label) for writer in writers[4:]]
+    pairs += [("writer, put_many", loop.label) for loop in loops[:3]]
+    pairs += [("writer, put_many", "writer, asyncio"), ("writer, put_many", "writer, failures only")]
     # A writer takes records until its queue is full: how long they wait there says nothing.
     figures = ("tps", "client_cpu_us_per_op")
     return Group("writing", "records of 200 bytes", (*writers, *loops), tuple(pairs), notes=notes, figures=figures)

@@ -23,6 +23,7 @@ Blocking = Callable[[RunSpec, Any], Report]
 WAITING: dict[str, Waiting] = {
     "writer": writers.writer,
     "writer-forget": writers.forgetting,
+    "writer-many": writers.many,
     "paced-writer": writers.paced_writer,
     "paced-puts": writers.paced_puts,
     "paced-batches": writers.paced_batches,

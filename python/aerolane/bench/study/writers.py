@@ -16,6 +16,8 @@ from aerolane.bench.spec import RunSpec
 STEP = 1_000_003
 # Records that come one at a time: so many a second, if a run does not say.
 PACE = 1_000
+# A call of `put_many` gets so many records.
+PART = 1_000
 # A loop by hand sends what has come in this time, or so many records: as our writers do by default.
 LINGER, MOST = 0.001, 256
 
@@ -67,6 +69,24 @@ async def writer(spec: RunSpec, client: Any, failures_only: bool = False) -> Rep
 async def forgetting(spec: RunSpec, client: Any) -> Report:
     """Only failures have outcomes."""
     return await writer(spec, client, failures_only=True)
+
+
+async def many(spec: RunSpec, client: Any) -> Report:
+    """A call for each part of the records. The outcomes of a part are looked at once all of them are there."""
+    bins = spec.payload().bins(0)
+    records = ((key, bins) for key in _keys(spec))
+    outstanding: deque[Any] = deque()
+    async with client.native().writer() as writer:
+        meter = Meter(spec, count=_confirmed(writer))
+        while meter.goes_on():
+            outstanding.append(await writer.put_many(itertools.islice(records, PART)))
+            while outstanding and outstanding[0].done():
+                outstanding.popleft().raise_for_failures()
+        figures = meter.figures()
+        await writer.flush()
+        for outcomes in outstanding:
+            outcomes.raise_for_failures()
+    return figures | _counted(writer)
 
 
 def blocking_writer(spec: RunSpec, client: Any, failures_only: bool = False) -> Report:
