@@ -169,6 +169,8 @@ def test_what_does_not_fit_is_refused_and_what_came_before_is_written(either, se
         lambda: bulk.put_many(None),
         lambda: bulk.put_many([(1, {"n": 1})]),
         lambda: bulk.put_many([], dataset="set"),
+        lambda: bulk.put_many([], expiration=5),
+        lambda: bulk.put_many([], record_exists_action="replace"),
         lambda: bulk.put_many([(1, {"n": 1})], dataset=dataset, expiration=5),
         lambda: bulk.put_many([(1, {"n": 1})], dataset=dataset, policy="none"),
     ):

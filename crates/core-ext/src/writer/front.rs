@@ -261,7 +261,7 @@ fn gather(
     if let Some((key, ops)) = next.take() {
         queue.push(key, ops);
     }
-    while queue.len().0 < MOST.0 && queue.len().1 < MOST.1 {
+    while queue.size().0 < MOST.0 && queue.size().1 < MOST.1 {
         let Some((key, bins)) = records.next() else { break };
         let key = RecordKey::of(key)?;
         let mut ops = queue.ops();

@@ -169,7 +169,7 @@ impl<K: RawKey> PutQueue<K> {
 
     /// How many there are, and how many bytes their operations take.
     #[must_use]
-    pub fn len(&self) -> (usize, usize) {
+    pub fn size(&self) -> (usize, usize) {
         (self.puts.len(), self.bytes)
     }
 

@@ -87,13 +87,16 @@ impl PolicyOf {
     fn of(arguments: &Arguments<'_, '_>) -> PyResult<Self> {
         let given: Option<Option<&Bound<'_, WritePolicy>>> = optional("policy", arguments.policy)?;
         let kept = |argument: Option<Object<'_, '_>>| argument.map(|argument| argument.clone().unbind());
-        Ok(Self {
+        let this = Self {
             given: given.flatten().map(|policy| policy.clone().unbind()),
             record_exists_action: kept(arguments.record_exists_action),
             expiration: kept(arguments.expiration),
             durable_delete: optional("durable_delete", arguments.durable_delete)?,
             last: None,
-        })
+        };
+        // What does not fit is told before a record is asked for.
+        this.with_overrides(arguments.records.py(), Arc::default())?;
+        Ok(this)
     }
 
     #[inline]
@@ -114,13 +117,17 @@ impl PolicyOf {
             (None, Policies::Of(context)) => context.write_in(namespace),
             (given, _) => WritePolicy::in_force(given),
         };
+        self.with_overrides(py, common.core.writes_by(policy))
+    }
+
+    fn with_overrides(&self, py: Python<'_>, policy: Arc<CoreWrite>) -> PyResult<Arc<CoreWrite>> {
         let overrides = Overrides {
             record_exists_action: self.record_exists_action.as_ref().map(|action| action.bind(py)),
             expiration: optional("expiration", self.expiration.as_ref().map(|expiration| expiration.bind(py)))?,
             durable_delete: self.durable_delete,
             ..Overrides::default()
         };
-        overrides.apply(common.core.writes_by(policy))
+        overrides.apply(policy)
     }
 }
 
@@ -172,16 +179,11 @@ impl Puts {
         common.core.check_open(py)?;
         let dataset: Option<Option<&Bound<'_, DataSet>>> = optional("dataset", arguments.dataset)?;
         let names = dataset.flatten().map(|dataset| dataset.get().names());
-        let mut policy = PolicyOf::of(arguments)?;
-        if let Some((namespace, _)) = names {
-            // What does not fit is told before a record is asked for.
-            policy.in_namespace(py, common, namespace)?;
-        }
         Ok(Self {
             common: Arc::clone(common),
             records: Records::of(arguments.records)?,
             names: names.map(|(namespace, set)| Names::new(namespace, set)),
-            policy,
+            policy: PolicyOf::of(arguments)?,
             queue: PutQueue::default(),
             next: Next::Unknown,
             made: Vec::new(),
@@ -221,7 +223,7 @@ impl Puts {
         /// Their bytes, about.
         const BYTES: usize = 1 << 16;
         let most = self.records.at_once();
-        while self.queue.is_empty() || (self.queue.len().0 < most && self.queue.len().1 < BYTES) {
+        while self.queue.is_empty() || (self.queue.size().0 < most && self.queue.size().1 < BYTES) {
             let next = match self.records.next(py) {
                 None => Next::End,
                 Some(record) => match record.and_then(|record| self.encode(&record)) {
@@ -246,6 +248,7 @@ impl Puts {
     fn hand_queue_over(&mut self, py: Python<'_>) -> PyResult<Option<(WrittenKey, RawShape)>> {
         let Some(first) = self.queue.first() else { return Ok(None) };
         let common = &*self.common;
+        common.core.check(py)?;
         let policy = self.policy.in_namespace(py, common, first.namespace())?;
         let (handed, outcomes) = (&mut self.handed, &mut self.made);
         let mut made = |outcome| {
