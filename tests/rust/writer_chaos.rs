@@ -147,10 +147,31 @@ struct Counted {
 /// The records that were handed over since the last comparison: by key, with numbers that are their values.
 type Told = HashMap<i64, Vec<(i64, Outcome)>>;
 
-async fn hand_over(writer: &Writer, target: &Target, told: &mut Told, id: i64, number: i64) {
-    let bins = [as_bin!("n", number)];
-    let outcome = writer.put(&WritePolicy::default(), &target.key(id), &bins).await.unwrap();
-    told.entry(id).or_default().push((number, outcome));
+/// Hands records over with the numbers behind `number`: one by one, or all at a time.
+async fn hand_over(
+    writer: &Writer,
+    target: &Target,
+    told: &mut Told,
+    ids: impl Iterator<Item = i64>,
+    (number, together): (i64, bool),
+) -> i64 {
+    let (plain, mut outcomes, mut records) = (WritePolicy::default(), Vec::new(), Vec::new());
+    let numbered: Vec<_> = ids.zip(number + 1..).collect();
+    for (id, number) in &numbered {
+        let (key, bins) = (target.key(*id), vec![as_bin!("n", *number)]);
+        if together {
+            records.push((key, bins));
+        } else {
+            outcomes.push(writer.put(&plain, &key, &bins).await.unwrap());
+        }
+    }
+    writer.put_many(&plain, &records, &mut outcomes).await.unwrap();
+    assert_eq!(outcomes.len(), numbered.len());
+    let count = numbered.len() as i64;
+    for ((id, number), outcome) in numbered.into_iter().zip(outcomes) {
+        told.entry(id).or_default().push((number, outcome));
+    }
+    count
 }
 
 async fn held(client: &Client, target: &Target, id: i64) -> i64 {
@@ -232,7 +253,7 @@ async fn outcomes_agree_with_what_the_cluster_holds() {
     let mut trouble = Trouble::new(&target);
     let (mut known, mut counted) = (Known::default(), Counted::default());
     let (begun, length) = (Instant::now(), length());
-    let mut fresh = KEYS;
+    let (mut fresh, mut together) = (KEYS, false);
     while begun.elapsed() < length {
         let mut told = Told::new();
         let epoch = Instant::now();
@@ -240,11 +261,11 @@ async fn outcomes_agree_with_what_the_cluster_holds() {
             trouble.strike();
             let until = Instant::now() + PEACE;
             while Instant::now() < until {
-                for id in (0..KEYS).chain(fresh..fresh + ONCE) {
-                    counted.handed_over += 1;
-                    hand_over(&writer, &target, &mut told, id, counted.handed_over).await;
-                }
+                let ids = (0..KEYS).chain(fresh..fresh + ONCE);
+                let next = (counted.handed_over, together);
+                counted.handed_over += hand_over(&writer, &target, &mut told, ids, next).await;
                 fresh += ONCE;
+                together = !together;
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }

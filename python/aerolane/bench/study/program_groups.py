@@ -83,10 +83,10 @@ def _bulk(spec: RunSpec, quick: bool) -> Group:
         _program("writer", "pac-async", spec, "writer, asyncio"),
         _program("writer-forget", "pac-async", spec, "writer, failures only"),
         _program("writer", "pac-blocking", spec, "writer, blocking"),
-        _program("writer-many", "pac-async", spec, "writer, put_many"),
     ]
     if not quick:
         writers.append(_program("writer-forget", "pac-blocking", spec, "writer, blocking, failures only"))
+        writers.append(_program("writer-many", "pac-async", spec, "writer, put_many"))
     loops = [
         Cell("512 single puts", replace(spec, mode="pac-async", tasks=512)),
         *(_batch_loop(mode, batches) for mode in ("pac-async", "peer-native-async")),
@@ -99,9 +99,10 @@ def _bulk(spec: RunSpec, quick: bool) -> Group:
     notes |= {writer.label: forgetting for writer in writers if "failures only" in writer.label}
     pairs = [("writer, asyncio", loop.label) for loop in loops]
     pairs += [("writer, asyncio", "writer, failures only"), ("writer, blocking", "writer, asyncio")]
-    pairs += [("writer, blocking", writer.label) for writer in writers[4:]]
-    pairs += [("writer, put_many", loop.label) for loop in loops[:3]]
-    pairs += [("writer, put_many", "writer, asyncio"), ("writer, put_many", "writer, failures only")]
+    if not quick:
+        pairs.append(("writer, blocking", "writer, blocking, failures only"))
+        others = [*(loop.label for loop in loops[:3]), "writer, asyncio", "writer, failures only"]
+        pairs += [("writer, put_many", other) for other in others]
     # A writer takes records until its queue is full: how long they wait there says nothing.
     figures = ("tps", "client_cpu_us_per_op")
     return Group("writing", "records of 200 bytes", (*writers, *loops), tuple(pairs), notes=notes, figures=figures)
