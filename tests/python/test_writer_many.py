@@ -5,7 +5,7 @@ import itertools
 import threading
 
 import pytest
-from conftest import LONG, Either
+from conftest import LONG, Either, eventually
 
 from aerolane import (
     DataSet,
@@ -92,6 +92,18 @@ def test_it_waits_for_room(either, writer, keys):
     outcomes = either.run(bulk.put_many(records()))
     assert settled(either, outcomes).ok == 2000
     assert 0 < most <= 20
+
+
+def test_a_source_that_is_slow_delays_nothing_that_it_has_given(either, writer, keys):
+    bulk = writer()
+
+    def records():
+        for n in range(60):
+            if n == 50:
+                eventually(lambda: bulk.progress().ok == 50, lambda: str(bulk.progress()))
+            yield keys(n), {"n": n}
+
+    assert settled(either, either.run(bulk.put_many(records()))).ok == 60
 
 
 def test_no_records(either, writer):

@@ -64,6 +64,7 @@ mod record;
 mod recycled;
 mod request;
 mod rng;
+mod sequence;
 mod session;
 mod small_bytes;
 mod streams;

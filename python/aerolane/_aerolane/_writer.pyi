@@ -205,7 +205,7 @@ class OutcomeList:
     """The outcomes of `put_many`, in the order of its records: a sequence of `Outcome`.
 
     `await` it (or call `result()`, without asyncio) to wait until each record has its outcome, and to raise
-    `BatchFailedError` if one of them has failed. `Outcome` objects are made when they are asked for.
+    `BatchFailedError` if one of them has failed. `Outcome` objects are created on demand.
     """
 
     def wait(self) -> Awaitable[OutcomeList]:

@@ -92,20 +92,17 @@ macro_rules! writer_methods {
             let template = shape::write(self.0.batch_policy(), policy, 0, RawOps::default())?;
             let mut queue = PutQueue::default();
             let mut records = records.iter();
-            let mut next = None;
-            loop {
-                let refused = gather(&mut records, &mut next, &mut queue);
-                loop {
+            while !records.as_slice().is_empty() {
+                let gathered = gather(&mut records, &mut queue);
+                while !queue.is_empty() {
                     let made = &mut |outcome| outcomes.push(outcome);
-                    let full = self.1.put_all(&self.0, &template, &mut queue, sibling, made)?;
-                    let Some((key, shape)) = full else { break };
-                    outcomes.push(self.0.$hand_over(key, shape) $($wait)*?);
+                    if let Some((key, shape)) = self.1.put_all(&self.0, &template, &mut queue, sibling, made)? {
+                        outcomes.push(self.0.$hand_over(key, shape) $($wait)*?);
+                    }
                 }
-                refused?;
-                if next.is_none() && records.as_slice().is_empty() {
-                    return Ok(());
-                }
+                gathered?;
             }
+            Ok(())
         }
 
         /// Carries out several operations on a record, of which at least one writes. What they return is
@@ -250,26 +247,14 @@ fn sibling(of: &RecordKey) -> MakeKey<RecordKey> {
     Box::new(move |digest, user_key| of.sibling(digest, user_key))
 }
 
-/// Queues records of one set. `next`: the first one of another set.
-fn gather(
-    records: &mut std::slice::Iter<'_, (Key, Vec<Bin>)>,
-    next: &mut Option<(RecordKey, RawOps)>,
-    queue: &mut PutQueue<RecordKey>,
-) -> Result<()> {
-    /// The most records, and about the most bytes.
-    const MOST: (usize, usize) = (32, 1 << 16);
-    if let Some((key, ops)) = next.take() {
-        queue.push(key, ops);
-    }
-    while queue.size().0 < MOST.0 && queue.size().1 < MOST.1 {
-        let Some((key, bins)) = records.next() else { break };
+/// Queues records until they are to be handed over.
+fn gather(records: &mut std::slice::Iter<'_, (Key, Vec<Bin>)>, queue: &mut PutQueue<RecordKey>) -> Result<()> {
+    while !queue.is_full()
+        && let Some((key, bins)) = records.next()
+    {
         let key = RecordKey::of(key)?;
         let mut ops = queue.ops();
         encode_bins(bins, &mut ops)?;
-        if !queue.has_set_of(&key) {
-            *next = Some((key, ops));
-            break;
-        }
         queue.push(key, ops);
     }
     Ok(())

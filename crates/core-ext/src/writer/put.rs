@@ -68,8 +68,9 @@ impl<K: WriterKey> PutShapes<K> {
         Ok(handed)
     }
 
-    /// Hands the puts of a queue over, in order, for as long as there is room; `made` hears of each one. What is not handed over
-    /// stays in the queue, except for the first one, which this returns: it has to wait for room.
+    /// Hands the puts of a queue over, in order, as long as they are of one set; `made` hears of each one. It is called while the
+    /// writer is locked, and must not call it. Returns the first one for which there is no room: it has left the queue, and is to
+    /// be handed over before the rest.
     ///
     /// # Errors
     /// As [`RawWriter::try_hand_over`]. What is in the queue then is not to be handed over.
@@ -81,19 +82,24 @@ impl<K: WriterKey> PutShapes<K> {
         make_key: impl Fn(&K) -> MakeKey<K>,
         made: &mut impl FnMut(Outcome<K>),
     ) -> Result<Option<(K, RawShape)>> {
-        while let Some((first, _)) = queue.puts.front() {
-            let rows = match self.find(template, first, || make_key(first)) {
-                Some(shape) => {
-                    let puts = queue.puts.iter().map(|(key, ops)| Put::of(key, ops));
-                    writer.inner().try_puts(shape, puts, made)?
+        let Some(first) = queue.first() else { return Ok(None) };
+        let shape = self.find(template, first, || make_key(first));
+        let mut left = queue.of_one_set();
+        while left > 0 {
+            if let Some(shape) = shape {
+                let puts = queue.puts.iter().take(left).map(|(key, ops)| Put::of(key, ops));
+                let rows = writer.inner().try_puts(shape, puts, made)?;
+                queue.drop_first(rows);
+                left -= rows;
+            }
+            if left > 0
+                && let Some((key, ops)) = queue.pop()
+            {
+                left -= 1;
+                match writer.try_hand_over(key, template.with_ops(ops))? {
+                    Ok(outcome) => made(outcome),
+                    Err(full) => return Ok(Some(full)),
                 }
-                None => 0,
-            };
-            queue.drop_first(rows);
-            let Some((key, ops)) = queue.pop() else { break };
-            match writer.try_hand_over(key, template.with_ops(ops))? {
-                Ok(outcome) => made(outcome),
-                Err(full) => return Ok(Some(full)),
             }
         }
         Ok(None)
@@ -124,7 +130,7 @@ impl<K> fmt::Debug for PutShapes<K> {
     }
 }
 
-/// Puts of one set by one policy that are about to be handed over.
+/// Puts that are about to be handed over: of one set by one policy, except that the last one can have another set.
 pub struct PutQueue<K> {
     puts: VecDeque<(K, RawOps)>,
     bytes: usize,
@@ -149,12 +155,6 @@ impl<K: RawKey> PutQueue<K> {
         RawOps::in_buffer(self.buffers.pop().unwrap_or_default())
     }
 
-    /// Whether the records that are queued, if there are any, have the namespace and the set of this key.
-    #[must_use]
-    pub fn has_set_of(&self, key: &K) -> bool {
-        self.puts.front().is_none_or(|(first, _)| first.names() == key.names())
-    }
-
     /// Adds a put: `ops` write bins and do nothing else.
     pub fn push(&mut self, key: K, ops: RawOps) {
         self.bytes += ops.size();
@@ -167,10 +167,20 @@ impl<K: RawKey> PutQueue<K> {
         self.puts.front().map(|(key, _)| key)
     }
 
-    /// How many there are, and how many bytes their operations take.
+    /// Whether to hand them over before another one is added: they are many, or the last one is of another set.
     #[must_use]
-    pub fn size(&self) -> (usize, usize) {
-        (self.puts.len(), self.bytes)
+    pub fn is_full(&self) -> bool {
+        /// Handed over at a time, and about as many bytes.
+        const MOST: (usize, usize) = (32, 1 << 16);
+        self.puts.len() >= MOST.0 || self.bytes >= MOST.1 || self.of_one_set() < self.puts.len()
+    }
+
+    /// How many stand at the front that have one set. Only the last one can have another.
+    fn of_one_set(&self) -> usize {
+        match (self.puts.front(), self.puts.back()) {
+            (Some((first, _)), Some((last, _))) if first.names() != last.names() => self.puts.len() - 1,
+            _ => self.puts.len(),
+        }
     }
 
     /// Whether there are none.

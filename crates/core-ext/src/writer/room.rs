@@ -8,13 +8,13 @@ use super::options::WriterOptions;
 
 /// Room for records, with a reserve that is there only while a node holds up the others.
 ///
-/// Records that wait in the writer cost caches: more of them than a healthy cluster needs make it slower. A slow node needs more, as
-/// its share is outstanding for longer.
+/// More outstanding records than a healthy cluster needs make a writer slower, because they no longer fit the processor's caches. A
+/// slow node needs more: its share is outstanding for longer.
 pub(super) struct RecordRoom {
     records: Semaphore,
     usual: usize,
     reserve: usize,
-    /// The part of the reserve that is out. Reaching back for it and giving it are exact; who looks may see it too early or late.
+    /// The permits beyond the usual ones. Changes are exact; a reader may see a value that is about to change.
     lent: AtomicUsize,
     is_open: AtomicBool,
 }
@@ -31,12 +31,14 @@ impl RecordRoom {
         }
     }
 
-    /// Opens the reserve, or closes it: what is out of it is kept as it comes back. One thread at a time.
+    /// Opens the reserve, or closes it: then what is lent is kept as it comes back. One thread at a time.
     pub(super) fn open_reserve(&self, open: bool) {
         if self.reserve == 0 {
             return;
         }
-        self.is_open.store(open, Ordering::Relaxed);
+        if self.is_open.load(Ordering::Relaxed) != open {
+            self.is_open.store(open, Ordering::Relaxed);
+        }
         let lent = self.lent.load(Ordering::Relaxed);
         if open && lent < self.reserve {
             let lent = self.lent.swap(self.reserve, Ordering::Relaxed);
@@ -48,7 +50,7 @@ impl RecordRoom {
         }
     }
 
-    /// Gives room back that a permit has left.
+    /// Gives back the room of records that have their outcomes.
     pub(super) fn give_back(&self, records: usize) {
         let mut paid = 0;
         if self.lent.load(Ordering::Relaxed) > 0 && !self.is_open.load(Ordering::Relaxed) {
@@ -86,7 +88,7 @@ impl Room<'_> {
         self.bytes.forget();
     }
 
-    /// So is the part of one of them.
+    /// The part of one of them is taken until it has its outcome.
     pub(super) fn keep_for(&mut self, bytes: usize) {
         for (of, count) in [(&mut self.records, 1), (&mut self.bytes, bytes)] {
             // There is as much.

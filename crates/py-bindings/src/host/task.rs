@@ -21,11 +21,11 @@ pub(crate) type MakeResult = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> +
 pub(super) enum Given {
     Result(MakeResult),
     /// The task may go on.
-    Part(MakePart),
+    Part(RunPart),
 }
 
 /// Runs the next part of a task, on the loop's thread.
-pub(super) type MakePart = Box<dyn FnOnce(Python<'_>) -> PyResult<AfterPart> + Send>;
+pub(super) type RunPart = Box<dyn FnOnce(Python<'_>) -> PyResult<AfterPart> + Send>;
 
 /// What there is after a part of a task.
 pub(super) enum AfterPart {

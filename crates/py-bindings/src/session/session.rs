@@ -494,11 +494,10 @@ macro_rules! begins {
             /// others), `max_outstanding_bytes` (64 MiB), `batch_records` (256), `batch_bytes` (256 KiB),
             /// `batches_in_flight` per node (4; up to eight times as many for a node that holds up the others), `linger`
             /// (0.001 s), `attempt_timeout` (5 s), `record_ttl` (30 s), `max_retries` (20), `backoff` (0.01 s),
-            /// `max_backoff` (1 s),
-            /// `repeat_in_doubt` (False), `retries_per_success` (0.2), `min_retries_per_second` (100),
+            /// `max_backoff` (1 s), `repeat_in_doubt` (False), `retries_per_success` (0.2), `min_retries_per_second` (100),
             /// `max_records_per_second`, `max_bytes_per_second` and both `.._per_node` (None: no limit), `failures_only`
-            /// (False), and the callbacks `on_outcome(outcome)` and `on_progress(count)`, which are called on a thread of the
-            /// client. Raises `InvalidArgumentError` for a setting out of its bounds.
+            /// (False), and the callbacks `on_outcome(outcome)` and `on_progress(count)`, which are called on a thread of
+            /// the client. Raises `InvalidArgumentError` for a setting out of its bounds.
             #[pyo3(signature = (**settings))]
             fn writer(&self, py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<$writer> {
                 $writer::of(py, &self.0.0, settings)

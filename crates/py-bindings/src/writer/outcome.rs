@@ -1,6 +1,7 @@
 //! The outcome of a record that was handed over.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aerolane::writer::{Delivery, WriteAttempt as RawAttempt, Written as RawWritten};
 use aerolane::{Error, Outcome as RawOutcome};
@@ -191,6 +192,30 @@ impl Outcome {
     }
 }
 
+/// Blocks the calling thread until `is_done`, at most for a time; `done` waits for that, and `missing` is what to say when the time is
+/// over.
+pub(super) fn wait_blocking(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    timeout: Option<Duration>,
+    done: impl Future<Output = ()> + Send,
+    is_done: impl Fn() -> bool,
+    missing: &'static str,
+) -> PyResult<()> {
+    let came = async {
+        match timeout {
+            None => done.await,
+            Some(timeout) => drop(tokio::time::timeout(timeout, done).await),
+        }
+    };
+    let waited = block_on(py, core, came);
+    // A client that was closed meanwhile has given each record its outcome.
+    if is_done() && (waited.is_ok() || core.raw.cluster().is_closed()) {
+        return Ok(());
+    }
+    waited.and_then(|()| Err(PyTimeoutError::new_err(missing)))
+}
+
 #[pymethods]
 impl Outcome {
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -223,17 +248,11 @@ impl Outcome {
                 return made;
             }
         }
-        let came = async {
-            match timeout {
-                None => self.raw.done().await,
-                Some(timeout) => drop(tokio::time::timeout(timeout, self.raw.done()).await),
-            }
-        };
-        let waited = block_on(py, &self.core, came);
+        let missing = "the record has no outcome yet";
+        wait_blocking(py, &self.core, timeout, self.raw.done(), || self.raw.is_done(), missing)?;
         match self.made(py) {
-            // Also where the client was closed meanwhile: that has given it its outcome.
-            Some(made) if waited.is_ok() || self.core.raw.cluster().is_closed() => made,
-            _ => waited.and_then(|()| Err(PyTimeoutError::new_err("the record has no outcome yet"))),
+            Some(made) => made,
+            None => unreachable!("it is there"),
         }
     }
 

@@ -4,23 +4,22 @@ use std::sync::Arc;
 
 use aerolane::Error;
 use aerolane::batch::FailureSummary;
-use pyo3::exceptions::{PyIndexError, PyTimeoutError};
+use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice};
 
 use super::options::limit;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, wait_blocking};
 use super::writer::Handed;
-use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::host::MakeResult;
-use crate::{errors, host};
+use crate::{errors, host, sequence};
 
 /// The outcomes of `put_many`, in the order of its records: a sequence of `Outcome`.
 ///
 /// `await` it (or call `result()`, without asyncio) to wait until each record has its outcome, and to raise
-/// `BatchFailedError` if one of them has failed. `Outcome` objects are made when they are asked for.
+/// `BatchFailedError` if one of them has failed. `Outcome` objects are created on demand.
 #[pyclass(frozen, sequence, weakref, module = "aerolane")]
 pub(crate) struct OutcomeList {
     outcomes: Arc<Vec<Handed>>,
@@ -85,18 +84,14 @@ impl OutcomeList {
             let part = places.map(|place| self.object(py, &self.outcomes[place.cast_unsigned()]));
             return Ok(PyList::new(py, part.collect::<PyResult<Vec<_>>>()?)?.into_any());
         }
-        let index: isize = index.extract()?;
-        let place = if index < 0 { len.checked_add_signed(index) } else { usize::try_from(index).ok() };
-        match place.and_then(|place| self.outcomes.get(place)) {
-            Some(outcome) => Ok(self.object(py, outcome)?.into_any()),
+        match sequence::place(len, index.extract()?) {
+            Some(place) => Ok(self.object(py, &self.outcomes[place])?.into_any()),
             None => Err(PyIndexError::new_err("there is no such outcome")),
         }
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: the object lives, and one with `__getitem__` can be iterated as a sequence; what is returned is a new
-        // reference, or null with an exception set.
-        unsafe { Bound::from_owned_ptr_or_err(slf.py(), pyo3::ffi::PySeqIter_New(slf.as_ptr())) }
+        sequence::iterator(slf)
     }
 
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -122,18 +117,8 @@ impl OutcomeList {
         this.core.check(py)?;
         let timeout = limit("timeout", timeout)?;
         if !this.done() {
-            let came = async {
-                match timeout {
-                    None => all_done(&this.outcomes).await,
-                    Some(timeout) => drop(tokio::time::timeout(timeout, all_done(&this.outcomes)).await),
-                }
-            };
-            let waited = block_on(py, &this.core, came);
-            // A client that was closed meanwhile has given each record its outcome.
-            if !this.done() || (waited.is_err() && !this.core.raw.cluster().is_closed()) {
-                waited?;
-                return Err(PyTimeoutError::new_err("some of the records have no outcome yet"));
-            }
+            let missing = "some of the records have no outcome yet";
+            wait_blocking(py, &this.core, timeout, all_done(&this.outcomes), || this.done(), missing)?;
         }
         this.raise_for_failures(py)?;
         Ok(slf)

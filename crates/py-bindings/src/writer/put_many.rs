@@ -14,9 +14,9 @@ use pyo3::types::{PyIterator, PyList, PyTuple};
 
 use super::key::{Names, TableKey, USER_KEY_HEADER, WrittenKey, make_user_key};
 use super::outcome_list::OutcomeList;
-use super::writer::{Common, Handed, Object, Policies, SyncWriter, Writer};
+use super::writer::{Common, Handed, Object, SyncWriter, Writer};
 use crate::argument::optional;
-use crate::batch::rows::RowKey;
+use crate::batch::rows::{RowKey, room};
 use crate::batch::shape::add_bins_to_write;
 use crate::command::block_on;
 use crate::command::single::Overrides;
@@ -51,12 +51,8 @@ impl Records {
         }
     }
 
-    /// How many are asked for before they are handed over together. One that an iterator has given does not wait for the next.
-    const fn at_once(&self) -> usize {
-        match self {
-            Self::List(..) => 32,
-            Self::Iterator(_) => 1,
-        }
+    const fn is_list(&self) -> bool {
+        matches!(self, Self::List(..))
     }
 
     #[inline]
@@ -95,7 +91,7 @@ impl PolicyOf {
             last: None,
         };
         // What does not fit is told before a record is asked for.
-        this.with_overrides(arguments.records.py(), Arc::default())?;
+        this.overrides(arguments.records.py())?.apply(Arc::default())?;
         Ok(this)
     }
 
@@ -113,21 +109,16 @@ impl PolicyOf {
 
     fn made(&self, py: Python<'_>, common: &Common, namespace: &str) -> PyResult<Arc<CoreWrite>> {
         let given = self.given.as_ref().map(|policy| policy.bind(py));
-        let policy = match (given, &common.policies) {
-            (None, Policies::Of(context)) => context.write_in(namespace),
-            (given, _) => WritePolicy::in_force(given),
-        };
-        self.with_overrides(py, common.core.writes_by(policy))
+        common.policy(namespace, given, &self.overrides(py)?)
     }
 
-    fn with_overrides(&self, py: Python<'_>, policy: Arc<CoreWrite>) -> PyResult<Arc<CoreWrite>> {
-        let overrides = Overrides {
+    fn overrides<'a, 'py>(&'a self, py: Python<'py>) -> PyResult<Overrides<'a, 'py>> {
+        Ok(Overrides {
             record_exists_action: self.record_exists_action.as_ref().map(|action| action.bind(py)),
             expiration: optional("expiration", self.expiration.as_ref().map(|expiration| expiration.bind(py)))?,
             durable_delete: self.durable_delete,
             ..Overrides::default()
-        };
-        overrides.apply(policy)
+        })
     }
 }
 
@@ -140,16 +131,6 @@ enum Stop {
     Turn,
 }
 
-/// What comes behind the records that are queued.
-enum Next {
-    Unknown,
-    /// A record of another set.
-    Put(WrittenKey, RawOps),
-    /// What does not fit, or what the iterable has raised.
-    Error(PyErr),
-    End,
-}
-
 /// Records on their way to a writer.
 struct Puts {
     common: Arc<Common>,
@@ -158,7 +139,8 @@ struct Puts {
     names: Option<Arc<Names>>,
     policy: PolicyOf,
     queue: PutQueue<WrittenKey>,
-    next: Next,
+    /// Behind the records that are queued there are no more, or there is one that does not fit, or the iterable has raised.
+    ended: Option<PyResult<()>>,
     made: Vec<Handed>,
     /// How many have been asked for, and how many were handed over.
     asked: usize,
@@ -185,8 +167,8 @@ impl Puts {
             names: names.map(|(namespace, set)| Names::new(namespace, set)),
             policy: PolicyOf::of(arguments)?,
             queue: PutQueue::default(),
-            next: Next::Unknown,
-            made: Vec::new(),
+            ended: None,
+            made: Vec::with_capacity(if common.failures_only { 0 } else { room(arguments.records) }),
             asked: 0,
             handed: 0,
             turn_after: PER_TURN,
@@ -201,14 +183,13 @@ impl Puts {
             return Err(errors::to_py(py, &error));
         }
         loop {
-            if let Some((key, shape)) = self.hand_queue_over(py)? {
-                return Ok(Stop::Full(key, shape));
+            while !self.queue.is_empty() {
+                if let Some((key, shape)) = self.hand_queue_over(py)? {
+                    return Ok(Stop::Full(key, shape));
+                }
             }
-            match std::mem::replace(&mut self.next, Next::Unknown) {
-                Next::Unknown => {}
-                Next::Put(key, ops) => self.queue.push(key, ops),
-                Next::Error(error) => return Err(error),
-                Next::End => return Ok(Stop::Over),
+            if let Some(ended) = self.ended.take() {
+                return ended.map(|()| Stop::Over);
             }
             if self.handed >= self.turn_after {
                 self.turn_after = self.handed + PER_TURN;
@@ -218,32 +199,25 @@ impl Puts {
         }
     }
 
-    /// Queues records that need not wait for each other.
+    /// Queues records that need not wait for each other: what an iterator has given does not wait for the next one.
     fn gather(&mut self, py: Python<'_>) {
-        /// Their bytes, about.
-        const BYTES: usize = 1 << 16;
-        let most = self.records.at_once();
-        while self.queue.is_empty() || (self.queue.size().0 < most && self.queue.size().1 < BYTES) {
-            let next = match self.records.next(py) {
-                None => Next::End,
-                Some(record) => match record.and_then(|record| self.encode(&record)) {
-                    Ok((key, ops)) => {
-                        self.asked += 1;
-                        if self.queue.has_set_of(&key) {
-                            self.queue.push(key, ops);
-                            continue;
-                        }
-                        Next::Put(key, ops)
-                    }
-                    Err(error) => Next::Error(error),
-                },
+        while self.queue.is_empty() || (self.records.is_list() && !self.queue.is_full()) {
+            let Some(record) = self.records.next(py) else {
+                self.ended = Some(Ok(()));
+                return;
             };
-            self.next = next;
-            return;
+            match record.and_then(|record| self.encode(&record)) {
+                Ok((key, ops)) => self.queue.push(key, ops),
+                Err(error) => {
+                    self.ended = Some(Err(error));
+                    return;
+                }
+            }
+            self.asked += 1;
         }
     }
 
-    /// Hands over what is queued. Gives the record that has to wait for room.
+    /// Hands over what is queued of one set. Gives the record that has to wait for room.
     #[inline]
     fn hand_queue_over(&mut self, py: Python<'_>) -> PyResult<Option<(WrittenKey, RawShape)>> {
         let Some(first) = self.queue.first() else { return Ok(None) };
@@ -331,7 +305,7 @@ impl Puts {
             let count = self.handed;
             let attached = self.result(py).and_then(|outcomes| {
                 error.value(py).setattr("outcomes", outcomes)?;
-                error.add_note(py, format!("put_many had handed over {count} records"))
+                error.add_note(py, format!("put_many had passed {count} records to the writer"))
             });
             // What has failed first counts; an exception that takes no attribute stays as it is.
             drop(attached);

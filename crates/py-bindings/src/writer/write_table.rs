@@ -7,7 +7,7 @@ use aerolane::writer::{RawWriter, shape};
 use pyo3::prelude::*;
 
 use super::table::{Arguments, Job, Plan, Stop, StopFlag};
-use super::writer::{Common, Policies, SyncWriter, Writer};
+use super::writer::{Common, SyncWriter, Writer};
 use crate::argument::{argument, optional};
 use crate::builder::expiration;
 use crate::columns::Input;
@@ -44,16 +44,12 @@ impl Common {
         let namespace = dataset.get().names().0;
         let policy: Option<&Bound<'_, WritePolicy>> =
             optional("policy", arguments.policy.filter(|policy| !policy.is_none()))?;
-        let policy = match (policy, &self.policies) {
-            (None, Policies::Of(context)) => context.write_in(namespace),
-            (policy, _) => WritePolicy::in_force(policy),
-        };
-        let mut policy = Overrides {
+        let overrides = Overrides {
             record_exists_action: arguments.record_exists_action.filter(|action| !action.is_none()),
             durable_delete: optional("durable_delete", arguments.durable_delete.filter(|delete| !delete.is_none()))?,
             ..Overrides::default()
-        }
-        .apply(self.core.writes_by(policy))?;
+        };
+        let mut policy = self.policy(namespace, policy, &overrides)?;
         if let Some(ttl) = arguments.ttl.filter(|ttl| !ttl.is_none()) {
             Arc::make_mut(&mut policy).expiration = expiration::any(ttl)?;
         }

@@ -34,7 +34,7 @@ pub(super) type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 pub(super) type Handed = aerolane::Outcome<WrittenKey>;
 
 /// Where the policies of records come from that have none of their own.
-pub(super) enum Policies {
+enum Policies {
     /// The behavior of a session.
     Of(Arc<Context>),
     /// The defaults of the native client.
@@ -57,7 +57,7 @@ fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<Handing
 pub(super) struct Common {
     pub(super) raw: ManuallyDrop<RawWriter<WrittenKey>>,
     pub(super) core: Arc<ClientCore>,
-    pub(super) policies: Policies,
+    policies: Policies,
     /// Nobody looks at outcomes.
     pub(super) failures_only: bool,
     pub(super) pace: Pace,
@@ -113,15 +113,15 @@ impl Common {
         })
     }
 
-    /// The policy of a record, with what goes over it.
-    fn policy(
+    /// The policy of the records of a namespace, with what goes over it.
+    pub(super) fn policy(
         &self,
-        key: &Bound<'_, Key>,
+        namespace: &str,
         policy: Option<&Bound<'_, WritePolicy>>,
         overrides: &Overrides<'_, '_>,
     ) -> PyResult<Arc<CoreWrite>> {
         let policy = match (policy, &self.policies) {
-            (None, Policies::Of(context)) => context.write(key.get()),
+            (None, Policies::Of(context)) => context.write_in(namespace),
             (policy, _) => WritePolicy::in_force(policy),
         };
         overrides.apply(self.core.writes_by(policy))
@@ -450,7 +450,7 @@ macro_rules! handing_over {
             ) -> PyResult<Py<PyAny>> {
                 self.hand_over(py, "put", key, |key| {
                     let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
-                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    let policy = self.0.policy(key.get().namespace(), optional("policy", policy)?, &over)?;
                     self.0.put(key, bins, &policy)
                 })
             }
@@ -472,7 +472,7 @@ macro_rules! handing_over {
             ) -> PyResult<Py<PyAny>> {
                 self.hand_over(py, "operate", key, |key| {
                     let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
-                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    let policy = self.0.policy(key.get().namespace(), optional("policy", policy)?, &over)?;
                     self.0.operate(key, operations, &policy)
                 })
             }
@@ -490,7 +490,7 @@ macro_rules! handing_over {
             ) -> PyResult<Py<PyAny>> {
                 self.hand_over(py, "delete", key, |key| {
                     let over = overrides(None, None, generation, durable_delete)?;
-                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    let policy = self.0.policy(key.get().namespace(), optional("policy", policy)?, &over)?;
                     shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
                 })
             }
@@ -507,7 +507,7 @@ macro_rules! handing_over {
             ) -> PyResult<Py<PyAny>> {
                 self.hand_over(py, "touch", key, |key| {
                     let over = overrides(None, expiration, generation, None)?;
-                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    let policy = self.0.policy(key.get().namespace(), optional("policy", policy)?, &over)?;
                     shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
                 })
             }
@@ -526,7 +526,7 @@ macro_rules! handing_over {
             ) -> PyResult<Py<PyAny>> {
                 self.hand_over(py, "execute_udf", key, |key| {
                     let names = (argument("package_name", package_name)?, argument("function_name", function_name)?);
-                    let policy = self.0.policy(key, optional("policy", policy)?, &Overrides::default())?;
+                    let policy = self.0.policy(key.get().namespace(), optional("policy", policy)?, &Overrides::default())?;
                     self.0.udf(py, names, args, &policy)
                 })
             }

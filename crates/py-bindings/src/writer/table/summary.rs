@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyString, PyType};
 use super::tally::{Counts, Failure, Key, Result};
 use crate::columns::frames::frames;
 use crate::columns::{ArrowRecords, Builder, Schema};
-use crate::errors;
+use crate::{errors, sequence};
 
 /// The outcome of the rows of a table, as returned by `write_table`.
 #[pyclass(frozen, module = "aerolane")]
@@ -136,18 +136,14 @@ impl FailedRows {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
-        let place = if index < 0 { self.rows.len().checked_add_signed(index) } else { usize::try_from(index).ok() };
-        let failure = place.and_then(|place| self.rows.get(place));
-        failure.map_or_else(
-            || Err(PyIndexError::new_err("there is no such failed row")),
-            |failure| failed_row(py, failure),
-        )
+        match sequence::place(self.rows.len(), index) {
+            Some(place) => failed_row(py, &self.rows[place]),
+            None => Err(PyIndexError::new_err("there is no such failed row")),
+        }
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: the object lives, and one with `__getitem__` can be iterated as a sequence; what is returned is a new
-        // reference, or null with an exception set.
-        unsafe { Bound::from_owned_ptr_or_err(slf.py(), pyo3::ffi::PySeqIter_New(slf.as_ptr())) }
+        sequence::iterator(slf)
     }
 
     /// The columns' names and types, of the Arrow `PyCapsule` interface.
