@@ -58,10 +58,34 @@ struct Estimate {
     service: f64,
     /// Nanoseconds that one took which found its connection idle: a bound of `service`.
     alone: f64,
-    /// Answers that the estimate stands on.
+    /// Answers that `service` stands on, and those that `alone` stands on.
     samples: u32,
+    alone_samples: u32,
     /// Answers since kinds were last compared.
     recent: u32,
+}
+
+impl Estimate {
+    /// The same estimate, with what requests tell that had a connection to themselves. They all take as long on the way, so
+    /// what a kind takes longer than `least`, the shortest time, it is worked on. Times on the way vary, so that counts only if it
+    /// takes much longer.
+    fn with_alone(self, least: f64) -> Self {
+        let more = if self.is_alone_known() && self.alone >= TOGETHER * least { self.alone - least } else { 0.0 };
+        Self { service: self.service.max(more), ..self }
+    }
+
+    const fn is_alone_known(&self) -> bool {
+        self.alone_samples >= ENOUGH_ALONE
+    }
+
+    const fn is_known(&self) -> bool {
+        self.samples >= ENOUGH || self.is_alone_known()
+    }
+
+    /// Nanoseconds that the answers took since kinds were last compared.
+    fn recent_time(&self) -> f64 {
+        f64::from(self.recent) * self.service
+    }
 }
 
 /// The kinds of requests to one node.
@@ -78,9 +102,14 @@ pub(super) struct Kinds {
 
 /// Kinds are compared after so many answers.
 const COMPARE_EVERY: u32 = 512;
-/// An estimate stands on at least so many answers.
-const ENOUGH: u32 = 256;
-/// A kind counts if it has at least one in so many answers.
+/// An estimate stands on at least so many answers: of gaps, which several kinds share, and of requests that were alone.
+const ENOUGH: u32 = 64;
+const ENOUGH_ALONE: u32 = 16;
+/// The shortest of so many requests that were alone is where their mean begins: the first ones may have waited for more than
+/// the server.
+const FIRST_ALONE: u32 = 4;
+/// A kind counts if it has at least one in so many answers, or one in so many parts of the time that all answers took: what
+/// is rare but slow holds up as many others as what is frequent.
 const RARE: u32 = 50;
 /// How much of the error of a prediction goes into the estimates.
 const WEIGHT: f64 = 0.05;
@@ -143,12 +172,16 @@ impl Kinds {
         for (estimate, &count) in self.estimates.iter_mut().zip(counts).filter(|(_, count)| **count > 0) {
             estimate.recent += u32::from(count);
             if answers == 1 {
-                if estimate.alone == 0.0 {
-                    estimate.alone = nanos;
+                let (alone, before) = (estimate.alone, estimate.alone_samples);
+                estimate.alone_samples = before.saturating_add(1);
+                estimate.alone = match before {
+                    0 => nanos,
+                    1..FIRST_ALONE => nanos.min(alone),
+                    _ => alone + WEIGHT * (nanos.min(OUTLIER * (alone + SLACK)) - alone),
+                };
+                if estimate.is_alone_known() {
+                    estimate.service = estimate.service.min(estimate.alone);
                 }
-                let time = nanos.min(OUTLIER * (estimate.alone + SLACK));
-                estimate.alone += WEIGHT * (time - estimate.alone);
-                estimate.service = estimate.service.min(estimate.alone);
             }
         }
         self.recent += answers;
@@ -160,9 +193,14 @@ impl Kinds {
     fn compare(&mut self) {
         let recent = std::mem::take(&mut self.recent);
         // Kinds that count, each with its time; nothing is allocated here.
-        let estimates = self.estimates;
+        let alone = self.estimates.iter().filter(|e| e.is_alone_known()).map(|e| e.alone);
+        let least_alone = alone.fold(f64::INFINITY, f64::min);
+        let estimates = self.estimates.map(|e| e.with_alone(least_alone));
+        let time = estimates.iter().map(Estimate::recent_time).sum::<f64>();
         let known = || {
-            let counts = move |e: &Estimate| e.samples >= ENOUGH && e.recent * RARE >= recent;
+            let is_frequent =
+                move |e: &Estimate| e.recent * RARE >= recent || e.recent_time() * f64::from(RARE) >= time;
+            let counts = move |e: &Estimate| e.is_known() && e.recent > 0 && is_frequent(e);
             let all = estimates.iter().enumerate();
             all.filter(move |(_, e)| counts(e)).map(|(kind, e)| (kind, e.service.max(1000.0)))
         };
@@ -170,10 +208,10 @@ impl Kinds {
         let least = known().map(|k| k.1).fold(f64::INFINITY, f64::min);
         let most = known().map(|k| k.1).fold(0.0, f64::max);
         let count = known().count();
-        if count < 2 || most < TOGETHER * least {
-            if count >= 2 {
-                self.slow = 0;
-            }
+        if count < 2 {
+            // Nothing to compare with. What is rare may be missing from many comparisons.
+        } else if most < TOGETHER * least {
+            self.slow = 0;
             self.candidates = 0;
         } else if most >= APART * least && most >= WORTH {
             let border = (least * most).sqrt();
@@ -271,6 +309,74 @@ mod tests {
         // Writes that have become fast show so, alone or not.
         alone(&mut kinds, 8_000);
         assert!(kinds.slow == 0, "{kinds:?}");
+    }
+
+    /// Reads of 50 µs and writes, of which each took a connection for itself. Times on the way are exponential, with a mean of
+    /// 100 µs.
+    fn alone(kinds: &mut Kinds, rng: &mut Xoshiro256PlusPlus, write: u64, write_percent: u64, requests: u32) {
+        for _ in 0..requests {
+            let kind = usize::from(rng.next_u64() % 100 < write_percent);
+            let mut counts = Counts::default();
+            counts[kind] = 1;
+            let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
+            let way = (-100_000.0 * unit.ln()) as u64;
+            kinds.learn(&counts, if kind == 0 { 50_000 } else { write } + way, false);
+        }
+    }
+
+    /// One write in a hundred that takes 20 ms holds up the reads on its connection for longer than they all take.
+    #[test]
+    fn a_rare_kind_goes_apart_if_it_is_slow() {
+        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(5));
+        for _ in 0..10_000 {
+            let kind = usize::from(rng.next_u64() % 100 == 0);
+            let mut counts = Counts::default();
+            counts[kind] = 1;
+            kinds.learn(&counts, [50_000, 20_000_000][kind], true);
+        }
+        assert!(!kinds.is_slow(0) && kinds.is_slow(1), "{kinds:?}");
+        // As rare and as fast as reads, it does not count.
+        let mut kinds = Kinds::default();
+        for _ in 0..10_000 {
+            let kind = usize::from(rng.next_u64() % 100 == 0);
+            let mut counts = Counts::default();
+            counts[kind] = 1;
+            kinds.learn(&counts, [50_000, 60_000][kind], true);
+        }
+        assert!(kinds.slow == 0, "{kinds:?}");
+    }
+
+    /// With a connection for each request there are no gaps; what tells the kinds apart is how long each is on the way.
+    #[test]
+    fn requests_that_were_always_alone_show_which_kind_is_slow() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+        for (write, percent, slow) in
+            [(20_000_000, 1, true), (1_000_000, 50, true), (50_000, 1, false), (150_000, 50, false)]
+        {
+            let mut kinds = Kinds::default();
+            for _ in 0..20 {
+                alone(&mut kinds, &mut rng, write, percent, 200);
+                assert!(slow || kinds.slow == 0, "{write} ns, {percent} %: {kinds:?}");
+            }
+            assert_eq!(kinds.is_slow(1), slow, "{write} ns, {percent} %: {kinds:?}");
+            assert!(!kinds.is_slow(0));
+        }
+    }
+
+    /// The first requests pay for what is not the server's work, such as a name that is looked up.
+    #[test]
+    fn a_slow_start_tells_nothing_of_a_kind() {
+        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(7));
+        alone(&mut kinds, &mut rng, 20_000, 0, 1000);
+        for _ in 0..3 {
+            let mut counts = Counts::default();
+            counts[1] = 1;
+            kinds.learn(&counts, 30_000_000, false);
+        }
+        for _ in 0..20 {
+            alone(&mut kinds, &mut rng, 50_000, 2, 512);
+            assert!(kinds.slow == 0, "{kinds:?}");
+        }
     }
 
     #[test]

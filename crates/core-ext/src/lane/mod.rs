@@ -621,6 +621,9 @@ impl<T> Lane<T> {
     }
 }
 
+/// Slow requests have a connection each, up to this many per node, before anything better is found.
+const SLOW_SPREAD: usize = 16;
+
 fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
     let LaneSizing {
         min,
@@ -634,17 +637,19 @@ fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
         wait,
         ..
     } = sizing;
-    let (min, max, spread, depth) = match class {
-        Class::Single => (min, max, spread, depth),
-        Class::Slow => (0, max, spread, depth),
-        Class::Batch => (0, max_batch, 1, 1),
+    let spread = usize::from(spread).div_ceil(nodes);
+    let (min, max, spread, fair_share, depth) = match class {
+        Class::Single => (min, max, spread, sizing.fair_share, depth),
+        // They have been found slow: they need not be found worth a connection each.
+        Class::Slow => (0, max, SLOW_SPREAD, 1, depth),
+        Class::Batch => (0, max_batch, 1, 1, 1),
     };
     let max = usize::from(max.max(1));
     GroupLimits {
         min: usize::from(min).min(max),
         max,
-        spread: usize::from(spread).div_ceil(nodes).clamp(1, max),
-        fair_share: usize::from(sizing.fair_share.max(1)),
+        spread: spread.clamp(1, max),
+        fair_share: usize::from(fair_share.max(1)),
         depth: usize::from(depth.max(1)),
         max_bytes: u64::from(max_bytes_in_flight),
         max_waiting: max_waiting as usize,
