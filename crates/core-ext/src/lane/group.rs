@@ -97,7 +97,7 @@ impl<T> ConnectionGroup<T> {
             failing: false,
             line: Line::new(),
             sizing: match class {
-                Class::Single | Class::Slow => Box::new(Adaptive::new(answers.clone())),
+                Class::Single | Class::Slow => Box::new(Adaptive::new(answers.clone(), class == Class::Slow)),
                 // One request at a time: the line says how many are needed.
                 Class::Batch => Box::new(Fixed(usize::MAX)),
             },
@@ -207,7 +207,13 @@ impl<T> ConnectionGroup<T> {
     /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
     fn best(&self, width: usize, len: usize, limits: GroupLimits) -> Option<usize> {
         let adapts = limits.wait && limits.min < limits.max;
-        let depth = if adapts { self.sizing.depth().min(limits.depth) } else { limits.depth };
+        let depth = if !adapts {
+            limits.depth
+        } else if self.class == Class::Slow && self.awaits_another(width, limits) {
+            1
+        } else {
+            self.sizing.depth().min(limits.depth)
+        };
         let slot = self.least_loaded(width, depth)?;
         let has_room_for =
             |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
@@ -236,6 +242,13 @@ impl<T> ConnectionGroup<T> {
             self.counters.in_flight += 1;
             moved(conn.ask_to_flush().then_some((slot, conn.serial)));
         }
+    }
+
+    /// Whether so many connections are to be used, and not all are open yet: to wait for one takes less time than a slow request
+    /// in front.
+    fn awaits_another(&self, width: usize, limits: GroupLimits) -> bool {
+        let usable = self.open - self.retired;
+        usable < width && !self.failing && (self.opening > 0 || self.may_grow_to(width, limits))
     }
 
     /// Whether fewer connections are open or on their way than so many, and more may be opened.

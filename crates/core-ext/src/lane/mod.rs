@@ -622,7 +622,7 @@ impl<T> Lane<T> {
 }
 
 /// Slow requests have a connection each, up to this many per node, before anything better is found.
-const SLOW_SPREAD: usize = 16;
+const SLOW_SPREAD: usize = 32;
 
 fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
     let LaneSizing {

@@ -58,6 +58,41 @@ fn opened_are_as_many_as_the_line_needs() {
     assert_eq!((rig.counters().open, rig.counters().queued), (40, 0));
 }
 
+/// To open a connection takes less time than a slow request in front, but only if it can be opened.
+#[test]
+fn slow_requests_wait_for_a_connection_of_their_own() {
+    let mut rig = Rig::new(LaneSizing { max: 64, depth: 128, ..sizing() });
+    let submit = |rig: &mut Rig, key| rig.try_submit(key, Class::Slow, 1000, 0).unwrap();
+    submit(&mut rig, 0);
+    let first = rig.open_all();
+    submit(&mut rig, 1);
+    assert_eq!((rig.asked_to_open(), rig.counters().queued), (1, 1), "the first connection would take it");
+    let second = rig.lane.opened(0, Class::Slow, rig.now);
+    assert_eq!(rig.flush_all(), [(first[0], vec![0]), (second, vec![1])]);
+    rig.answer(first[0], &[0]);
+    submit(&mut rig, 2);
+    submit(&mut rig, 3);
+    assert_eq!((rig.asked_to_open(), rig.counters().queued), (1, 1), "one found a connection idle");
+    assert_eq!(rig.flush_all(), [(first[0], vec![2])]);
+    let error = crate::Error::client_error("refused");
+    rig.lane.open_failed(0, Class::Slow, &error, &mut rig.outcomes);
+    rig.answer(first[0], &[2]);
+    submit(&mut rig, 4);
+    submit(&mut rig, 5);
+    assert_eq!(rig.counters().queued, 0, "nothing more can be opened: they share");
+}
+
+#[test]
+fn slow_requests_begin_with_a_connection_each() {
+    let mut rig = Rig::new(LaneSizing { max: 64, depth: 128, ..sizing() });
+    for key in 0..80 {
+        rig.try_submit(key, Class::Slow, 1000, 0).unwrap();
+    }
+    let conns = rig.open_all();
+    assert_eq!((conns.len(), rig.counters().queued), (32, 0), "up to so many");
+    assert!(rig.flush_all().iter().all(|(_, keys)| (1..=4).contains(&keys.len())));
+}
+
 #[test]
 fn never_more_than_the_maximum_is_opened() {
     let mut rig = Rig::new(sizing());

@@ -13,7 +13,7 @@ const MOST: f64 = 0.12;
 /// among connections. `lanes`: the counters of the lane and of the other one.
 fn widths(lanes: &[AnswerCounter; 2]) -> Vec<usize> {
     let bounds = Bounds { start: 4, max: 64 };
-    let mut lane = Adaptive::new(lanes[0].clone());
+    let mut lane = Adaptive::new(lanes[0].clone(), false);
     let (mut now, mut of_other, mut widths) = (0.0, 0.0, Vec::new());
     while now < 2e6 {
         let width = lane.width(bounds.start);

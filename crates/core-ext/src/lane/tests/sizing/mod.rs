@@ -13,9 +13,11 @@ mod world;
 
 use std::sync::LazyLock;
 
-use params::{Load, MS, Params};
+use measure::Figures;
+use params::{Load, MS, Params, Service};
 use report::{Verdict, in_parallel, line, summary};
 use scenarios::Scenario;
+use world::{Extent, World};
 
 use super::LaneSizing;
 use crate::config::PoolSizing;
@@ -215,5 +217,24 @@ fn a_small_share_of_a_crowded_server_is_left_soon() {
             let width = verdicts[part].width / callers as f64;
             assert!(width >= least, "{callers} callers, {turn} us, seed {seed}: {width:.2} of them in part {part}");
         }
+    });
+}
+
+/// One write in a hundred takes 20 ms, four hundred times what a read takes. However many connections the reads are worth,
+/// none of them waits for a write, and few writes for another.
+#[test]
+fn a_rare_kind_that_is_slow_holds_up_nobody() {
+    let cases = [8, 32, 128].map(|callers| (1..=4).map(move |seed| (callers, seed)));
+    let cases: Vec<_> = cases.into_iter().flatten().collect();
+    in_parallel(&cases, |&(callers, seed)| {
+        let Scenario { mut params, .. } = scenarios::mixed(50, 20_000, 1, callers, 100).seed(seed);
+        params.servers[0].write = Service::Fixed(20 * MS);
+        let end = 2000 * MS;
+        let extent = Extent { warm_time: 600 * MS, warm_answers: 0, answers: usize::MAX, end, window: 1000 * MS };
+        let run = World::new(&params, adaptive(), false, extent).run();
+        let Figures { reads, writes, .. } = Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap());
+        assert!(reads.p999 < 1_000.0, "{callers} callers, seed {seed}: reads {reads}");
+        // With 128 callers some 46 writes are in flight, more than begin with a connection each.
+        assert!(callers == 128 || writes.p99 < 22_000.0, "{callers} callers, seed {seed}: writes {writes}");
     });
 }

@@ -62,7 +62,7 @@ impl Scenario {
         self
     }
 
-    fn seed(self, seed: u64) -> Self {
+    pub(super) fn seed(self, seed: u64) -> Self {
         self.with(|params| params.seed = seed)
     }
 
@@ -136,7 +136,7 @@ fn nodes(count: usize, usual: u64, slow: u64, callers: usize, rtt: u64) -> Scena
 }
 
 /// Reads from memory and writes that wait for a copy. Service times in microseconds.
-fn mixed(read: u64, write: u64, write_percent: u64, callers: usize, rtt: u64) -> Scenario {
+pub(super) fn mixed(read: u64, write: u64, write_percent: u64, callers: usize, rtt: u64) -> Scenario {
     let mut scenario = closed(0, false, callers, (256, 8, rtt));
     scenario.name = format!("reads={read}us,writes={write_percent}%:{write}us,T={callers},rtt={rtt}");
     scenario.with(|params| {
