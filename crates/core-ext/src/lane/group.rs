@@ -288,7 +288,7 @@ impl<T> ConnectionGroup<T> {
     }
 
     /// Requests in flight and in line.
-    fn requests(&self) -> usize {
+    pub(super) fn requests(&self) -> usize {
         self.counters.in_flight as usize + self.line.len()
     }
 

@@ -85,7 +85,9 @@ impl<T> NodeLane<T> {
             return (class, 0);
         }
         let kind = self.kinds.of(request);
-        let slow = max >= APART_FROM && (self.kinds.is_slow(kind) || is_slow(request));
+        // Where the fast ones have taken nearly all connections, they hardly share any, and a slow request finds one idle there.
+        let has_room = || self.groups[Class::Slow.index()].requests() < self.most(Class::Slow, max);
+        let slow = max >= APART_FROM && (is_slow(request) || (self.kinds.is_slow(kind) && has_room()));
         let slow = slow && self.groups[Class::Slow.index()].is_of_use();
         (if slow { Class::Slow } else { Class::Single }, kind)
     }
