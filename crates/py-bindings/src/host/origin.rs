@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 
+use super::guarded;
+
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
 fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
@@ -22,6 +24,6 @@ pub(super) fn wanted(py: Python<'_>) -> bool {
 
 /// The stack of the caller as text; `None` if the program does not ask for it.
 pub(super) fn here(py: Python<'_>) -> Option<Py<PyAny>> {
-    let stack = module(py).and_then(|module| module.call_method0(intern!(py, "here")));
+    let stack = module(py).and_then(|module| guarded::call_method(module, intern!(py, "here"), (), None));
     stack.ok().filter(|stack| !stack.is_none()).map(Bound::unbind)
 }

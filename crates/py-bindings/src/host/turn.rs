@@ -407,6 +407,7 @@ impl Lane {
 
 /// A warning in the program's log.
 fn log(py: Python<'_>, warning: &str) -> PyResult<()> {
-    let logger = py.import(intern!(py, "logging"))?.call_method1(intern!(py, "getLogger"), ("aerolane",))?;
-    logger.call_method1(intern!(py, "warning"), ("%s", warning)).map(drop)
+    let logging = py.import(intern!(py, "logging"))?;
+    let logger = guarded::call_method(&logging, intern!(py, "getLogger"), ("aerolane",), None)?;
+    guarded::call_method(&logger, intern!(py, "warning"), ("%s", warning), None).map(drop)
 }
