@@ -62,8 +62,6 @@ pub(super) struct Adaptive {
     width: usize,
     /// A trial has shown that this width is better than the one to start with.
     found: bool,
-    /// The width is never below the one to start with.
-    only_wider: bool,
     phase: Phase,
     /// Multiplying, as after the start and after each change of the server or the load.
     starting: bool,
@@ -121,15 +119,13 @@ pub(super) struct Adaptive {
 }
 
 impl Adaptive {
-    /// `answers`: those of the node to all lanes of the client. `only_wider`: for requests that are known to be slow, of which
-    /// none is to wait for another.
-    pub(super) fn new(answers: AnswerCounter, only_wider: bool) -> Self {
+    /// `answers`: those of the node to all lanes of the client.
+    pub(super) fn new(answers: AnswerCounter) -> Self {
         let schedule = Schedule { back_off: BACK_OFF, ..Schedule::default() };
         Self {
-            bounds: Bounds { start: 1, max: 1 },
+            bounds: Bounds { least: 1, start: 1, max: 1 },
             width: 1,
             found: false,
-            only_wider,
             phase: Phase::Reference,
             starting: true,
             epoch: Epoch::default(),
@@ -725,14 +721,8 @@ impl Adaptive {
 }
 
 impl Sizing for Adaptive {
-    fn width(&self, start: usize) -> usize {
-        if !self.found {
-            start
-        } else if self.only_wider {
-            self.width.max(start)
-        } else {
-            self.width
-        }
+    fn width(&self, Bounds { least, start, .. }: Bounds) -> usize {
+        if self.found { self.width.max(least) } else { start }
     }
 
     fn depth(&self) -> usize {
@@ -741,7 +731,7 @@ impl Sizing for Adaptive {
 
     fn read(&mut self, reading: &Reading, bounds: Bounds) {
         self.bounds = bounds;
-        self.width = self.width(bounds.start).clamp(1, bounds.max);
+        self.width = self.width(bounds).clamp(1, bounds.max);
         let now = reading.now;
         let paused = self.pause(reading);
         self.answers += u64::from(reading.answers);

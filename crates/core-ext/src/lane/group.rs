@@ -33,6 +33,9 @@ pub(super) struct GroupLimits {
     pub(super) max_answer: u64,
     /// Whether requests may wait for a place that another one holds.
     pub(super) wait: bool,
+    /// Requests were measured to be slow: no search has to find that connections pay, and to wait for one that is being
+    /// opened takes less time than a request in front.
+    pub(super) known_slow: bool,
 }
 
 /// How many connections may be in the middle of being opened per group: enough to grow quickly, too few to storm a node.
@@ -75,6 +78,12 @@ fn start(requests: usize, limits: GroupLimits) -> usize {
     shares.max(limits.min).clamp(1, limits.max)
 }
 
+/// Between which widths to search, for so many requests.
+fn bounds(requests: usize, limits: GroupLimits) -> Bounds {
+    let start = start(requests, limits);
+    Bounds { least: if limits.known_slow { start } else { 1 }, start, max: limits.max }
+}
+
 /// Where a request went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
@@ -97,7 +106,7 @@ impl<T> ConnectionGroup<T> {
             failing: false,
             line: Line::new(),
             sizing: match class {
-                Class::Single | Class::Slow => Box::new(Adaptive::new(answers.clone(), class == Class::Slow)),
+                Class::Single | Class::Slow => Box::new(Adaptive::new(answers.clone())),
                 // One request at a time: the line says how many are needed.
                 Class::Batch => Box::new(Fixed(usize::MAX)),
             },
@@ -158,7 +167,7 @@ impl<T> ConnectionGroup<T> {
         if requests == 0 {
             return limits.min;
         }
-        let width = self.sizing.width(start(requests, limits)).min(requests);
+        let width = self.sizing.width(bounds(requests, limits)).min(requests);
         // Who is not to wait finds room as long as there is any, and where few requests may share a connection (one over
         // TLS), their number says how many are needed.
         let room = if limits.wait && limits.depth > FIRST_DEPTH { 1 } else { requests.div_ceil(limits.depth) };
@@ -209,7 +218,7 @@ impl<T> ConnectionGroup<T> {
         let adapts = limits.wait && limits.min < limits.max;
         let depth = if !adapts {
             limits.depth
-        } else if self.class == Class::Slow && self.awaits_another(width, limits) {
+        } else if limits.known_slow && self.awaits_another(width, limits) {
             1
         } else {
             self.sizing.depth().min(limits.depth)
@@ -244,8 +253,7 @@ impl<T> ConnectionGroup<T> {
         }
     }
 
-    /// Whether so many connections are to be used, and not all are open yet: to wait for one takes less time than a slow request
-    /// in front.
+    /// Whether so many connections are to be used, and another one of them is about to open.
     fn awaits_another(&self, width: usize, limits: GroupLimits) -> bool {
         let usable = self.open - self.retired;
         usable < width && !self.failing && (self.opening > 0 || self.may_grow_to(width, limits))
@@ -391,8 +399,7 @@ impl<T> ConnectionGroup<T> {
         // One request alone shows nothing of sharing, and its driver spares the reading of the clock.
         if reading.answers > 0 && reading.requests > 1 {
             reading.usable = self.open - self.retired;
-            let bounds = Bounds { start: start(requests, limits), max: limits.max };
-            self.sizing.read(&reading, bounds);
+            self.sizing.read(&reading, bounds(requests, limits));
             if let Some(nanos) = reading.gap.or(reading.alone) {
                 kinds.learn(&reading.kinds, nanos, reading.gap.is_some());
             }

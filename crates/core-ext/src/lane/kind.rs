@@ -66,9 +66,9 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// The same estimate, with what requests tell that had a connection to themselves. They all take as long on the way, so
-    /// what a kind takes longer than `least`, the shortest time, it is worked on. Times on the way vary, so that counts only if it
-    /// takes much longer.
+    /// The same estimate, with what requests tell that had a connection to themselves. All kinds take the same time on the
+    /// way, so the server works on a kind for at least as long as it takes longer than the quickest one (`least`). Times on the
+    /// way vary: only a kind that takes several times as long counts.
     fn with_alone(self, least: f64) -> Self {
         let more = if self.is_alone_known() && self.alone >= TOGETHER * least { self.alone - least } else { 0.0 };
         Self { service: self.service.max(more), ..self }
@@ -108,8 +108,8 @@ const ENOUGH_ALONE: u32 = 16;
 /// The shortest of so many requests that were alone is where their mean begins: the first ones may have waited for more than
 /// the server.
 const FIRST_ALONE: u32 = 4;
-/// A kind counts if it has at least one in so many answers, or one in so many parts of the time that all answers took: what
-/// is rare but slow holds up as many others as what is frequent.
+/// A kind counts if it has this fraction (1/`RARE`) of the answers, or of the time that they all took: a kind that is rare but
+/// slow holds up many others.
 const RARE: u32 = 50;
 /// How much of the error of a prediction goes into the estimates.
 const WEIGHT: f64 = 0.05;
@@ -140,6 +140,11 @@ impl Kinds {
     /// Whether requests of this kind go apart.
     pub(super) const fn is_slow(&self, kind: u8) -> bool {
         self.slow & 1 << kind != 0
+    }
+
+    /// Whether requests of any kind do.
+    pub(super) const fn has_slow(&self) -> bool {
+        self.slow != 0
     }
 
     /// Takes in how many answers of each kind came in so many nanoseconds, in which the connection was busy (`gap`), or at
@@ -179,9 +184,7 @@ impl Kinds {
                     1..FIRST_ALONE => nanos.min(alone),
                     _ => alone + WEIGHT * (nanos.min(OUTLIER * (alone + SLACK)) - alone),
                 };
-                if estimate.is_alone_known() {
-                    estimate.service = estimate.service.min(estimate.alone);
-                }
+                estimate.service = estimate.service.min(estimate.alone);
             }
         }
         self.recent += answers;
@@ -208,10 +211,10 @@ impl Kinds {
         let least = known().map(|k| k.1).fold(f64::INFINITY, f64::min);
         let most = known().map(|k| k.1).fold(0.0, f64::max);
         let count = known().count();
-        if count < 2 {
-            // Nothing to compare with. What is rare may be missing from many comparisons.
-        } else if most < TOGETHER * least {
-            self.slow = 0;
+        if count < 2 || most < TOGETHER * least {
+            if count >= 2 {
+                self.slow = 0;
+            }
             self.candidates = 0;
         } else if most >= APART * least && most >= WORTH {
             let border = (least * most).sqrt();
@@ -294,84 +297,77 @@ mod tests {
     fn kinds_stay_apart_while_each_request_is_alone() {
         let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(3));
         mixed(&mut kinds, &mut rng, [5_000, 300_000], 4000);
-        let mut alone = |kinds: &mut Kinds, write: u64| {
+        let mut alone = |kinds: &mut Kinds, write: f64| {
             for _ in 0..4000 {
                 let kind = (rng.next_u64() % 2) as usize;
-                let mut counts = Counts::default();
-                counts[kind] = 1;
-                let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
-                let nanos = if kind == 0 { 5_000 } else { (-(write as f64) * unit.ln()) as u64 };
-                kinds.learn(&counts, nanos, false);
+                let nanos = if kind == 0 { 5_000 } else { exponential(&mut rng, write) };
+                learn_one(kinds, kind, nanos, false);
             }
         };
-        alone(&mut kinds, 300_000);
+        alone(&mut kinds, 300_000.0);
         assert!(!kinds.is_slow(0) && kinds.is_slow(1), "{kinds:?}");
         // Writes that have become fast show so, alone or not.
-        alone(&mut kinds, 8_000);
+        alone(&mut kinds, 8_000.0);
         assert!(kinds.slow == 0, "{kinds:?}");
     }
 
-    /// Reads of 50 µs and writes, of which each took a connection for itself. Times on the way are exponential, with a mean of
-    /// 100 µs.
+    /// Takes in a request of a kind that was answered by itself.
+    fn learn_one(kinds: &mut Kinds, kind: usize, nanos: u64, gap: bool) {
+        let mut counts = Counts::default();
+        counts[kind] = 1;
+        kinds.learn(&counts, nanos, gap);
+    }
+
+    /// An exponentially distributed time.
+    fn exponential(rng: &mut Xoshiro256PlusPlus, mean: f64) -> u64 {
+        let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
+        (-mean * unit.ln()) as u64
+    }
+
+    /// Requests that each had a connection to itself: reads of 50 µs and writes, with 100 µs on the way on average.
     fn alone(kinds: &mut Kinds, rng: &mut Xoshiro256PlusPlus, write: u64, write_percent: u64, requests: u32) {
         for _ in 0..requests {
             let kind = usize::from(rng.next_u64() % 100 < write_percent);
-            let mut counts = Counts::default();
-            counts[kind] = 1;
-            let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
-            let way = (-100_000.0 * unit.ln()) as u64;
-            kinds.learn(&counts, if kind == 0 { 50_000 } else { write } + way, false);
+            let time = [50_000, write][kind] + exponential(rng, 100_000.0);
+            learn_one(kinds, kind, time, false);
         }
     }
 
-    /// One write in a hundred that takes 20 ms holds up the reads on its connection for longer than they all take.
+    /// One write in a hundred that takes 20 ms takes four times as long as all the reads.
     #[test]
     fn a_rare_kind_goes_apart_if_it_is_slow() {
-        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(5));
-        for _ in 0..10_000 {
-            let kind = usize::from(rng.next_u64() % 100 == 0);
-            let mut counts = Counts::default();
-            counts[kind] = 1;
-            kinds.learn(&counts, [50_000, 20_000_000][kind], true);
+        for (write, slow) in [(20_000_000, true), (60_000, false)] {
+            let mut kinds = Kinds::default();
+            for n in 0..10_000 {
+                let kind = usize::from(n % 100 == 0);
+                learn_one(&mut kinds, kind, [50_000, write][kind], true);
+            }
+            assert_eq!((kinds.is_slow(0), kinds.is_slow(1)), (false, slow), "{write} ns: {kinds:?}");
         }
-        assert!(!kinds.is_slow(0) && kinds.is_slow(1), "{kinds:?}");
-        // As rare and as fast as reads, it does not count.
-        let mut kinds = Kinds::default();
-        for _ in 0..10_000 {
-            let kind = usize::from(rng.next_u64() % 100 == 0);
-            let mut counts = Counts::default();
-            counts[kind] = 1;
-            kinds.learn(&counts, [50_000, 60_000][kind], true);
-        }
-        assert!(kinds.slow == 0, "{kinds:?}");
     }
 
-    /// With a connection for each request there are no gaps; what tells the kinds apart is how long each is on the way.
+    /// With a connection for each request there are no gaps. How long requests are on the way tells the kinds apart.
     #[test]
     fn requests_that_were_always_alone_show_which_kind_is_slow() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
-        for (write, percent, slow) in
-            [(20_000_000, 1, true), (1_000_000, 50, true), (50_000, 1, false), (150_000, 50, false)]
-        {
+        let cases = [(20_000_000, 1, true), (1_000_000, 50, true), (50_000, 1, false), (150_000, 50, false)];
+        for (write, percent, slow) in cases {
             let mut kinds = Kinds::default();
             for _ in 0..20 {
                 alone(&mut kinds, &mut rng, write, percent, 200);
                 assert!(slow || kinds.slow == 0, "{write} ns, {percent} %: {kinds:?}");
             }
-            assert_eq!(kinds.is_slow(1), slow, "{write} ns, {percent} %: {kinds:?}");
-            assert!(!kinds.is_slow(0));
+            assert_eq!((kinds.is_slow(0), kinds.is_slow(1)), (false, slow), "{write} ns, {percent} %: {kinds:?}");
         }
     }
 
-    /// The first requests pay for what is not the server's work, such as a name that is looked up.
+    /// The first requests pay for what is not the server's work, such as pages that are touched for the first time.
     #[test]
     fn a_slow_start_tells_nothing_of_a_kind() {
         let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(7));
-        alone(&mut kinds, &mut rng, 20_000, 0, 1000);
+        alone(&mut kinds, &mut rng, 50_000, 0, 1000);
         for _ in 0..3 {
-            let mut counts = Counts::default();
-            counts[1] = 1;
-            kinds.learn(&counts, 30_000_000, false);
+            learn_one(&mut kinds, 1, 30_000_000, false);
         }
         for _ in 0..20 {
             alone(&mut kinds, &mut rng, 50_000, 2, 512);

@@ -46,6 +46,9 @@ const CLASSES: usize = Class::ALL.len();
 /// With fewer connections than this to a node, slow requests get none of their own.
 const APART_FROM: usize = 16;
 
+/// Requests that were measured to be slow begin with a connection each, up to this many per node.
+const KNOWN_SLOW_SPREAD: usize = 32;
+
 #[derive(Debug)]
 struct NodeLane<T> {
     groups: [ConnectionGroup<T>; CLASSES],
@@ -102,6 +105,15 @@ impl<T> NodeLane<T> {
             Class::Slow => max - self.groups[Class::Single.index()].taken().min(max - 1),
             Class::Single | Class::Batch => max,
         }
+    }
+
+    /// The limits of a class, given those of every node.
+    fn limits(&self, class: Class, limits: GroupLimits) -> GroupLimits {
+        if class != Class::Slow || !self.kinds.has_slow() {
+            return limits;
+        }
+        let max = self.most(class, limits.max);
+        GroupLimits { max, spread: KNOWN_SLOW_SPREAD.min(max), fair_share: 1, known_slow: true, ..limits }
     }
 }
 
@@ -188,7 +200,7 @@ impl<T> Lane<T> {
         let max = self.limits[Class::Slow.index()].max;
         let lane = &mut self.nodes[usize::from(node)];
         let (class, kind) = lane.place_of(class, request, max);
-        let limits = self.limits[class.index()];
+        let limits = lane.limits(class, self.limits[class.index()]);
         let submitted = (self.nanos / 1000) as u32;
         let call = Call { token: Some(token), ticket, deadline, stamp, submitted, kind };
         let placed = match lane.groups[class.index()].submit(request, call, now, limits) {
@@ -351,8 +363,10 @@ impl<T> Lane<T> {
         (now, moment): (Millis, u64),
         sink: &mut impl Sink<T>,
     ) -> Result<(), WireError> {
-        let (nanos, limits) = (self.nanos, self.limits[conn.class.index()]);
-        let Some(NodeLane { groups, kinds, .. }) = self.nodes.get_mut(usize::from(conn.node)) else { return Ok(()) };
+        let nanos = self.nanos;
+        let Some(lane) = self.nodes.get_mut(usize::from(conn.node)) else { return Ok(()) };
+        let limits = lane.limits(conn.class, self.limits[conn.class.index()]);
+        let NodeLane { groups, kinds, .. } = lane;
         let group = &mut groups[conn.class.index()];
         group.meter.moment = moment;
         let (before, failing) = (group.counters.in_flight, group.failing);
@@ -594,8 +608,8 @@ impl<T> Lane<T> {
     }
 
     fn advance(&mut self, node: u16, class: Class, now: Millis) {
-        let limits = self.limits[class.index()];
         let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
+        let limits = lane.limits(class, self.limits[class.index()]);
         let (to_flush, in_flight) = (&mut self.to_flush, &mut self.in_flight);
         lane.groups[class.index()].advance(now, limits, |flush| {
             *in_flight += 1;
@@ -615,16 +629,13 @@ impl<T> Lane<T> {
         if self.node(node).gone {
             return;
         }
-        let mut limits = self.limits[class.index()];
+        let of_all = self.limits[class.index()];
         let lane = &mut self.nodes[usize::from(node)];
-        limits.max = lane.most(class, limits.max);
+        let limits = GroupLimits { max: lane.most(class, of_all.max), ..lane.limits(class, of_all) };
         let count = lane.groups[class.index()].open_wanted(limits, again);
         self.to_open.extend(std::iter::repeat_n((node, class), count));
     }
 }
-
-/// Slow requests have a connection each, up to this many per node, before anything better is found.
-const SLOW_SPREAD: usize = 32;
 
 fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
     let LaneSizing {
@@ -639,24 +650,23 @@ fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> GroupLimits {
         wait,
         ..
     } = sizing;
-    let spread = usize::from(spread).div_ceil(nodes);
-    let (min, max, spread, fair_share, depth) = match class {
-        Class::Single => (min, max, spread, sizing.fair_share, depth),
-        // They have been found slow: they need not be found worth a connection each.
-        Class::Slow => (0, max, SLOW_SPREAD, 1, depth),
-        Class::Batch => (0, max_batch, 1, 1, 1),
+    let (min, max, spread, depth) = match class {
+        Class::Single => (min, max, spread, depth),
+        Class::Slow => (0, max, spread, depth),
+        Class::Batch => (0, max_batch, 1, 1),
     };
     let max = usize::from(max.max(1));
     GroupLimits {
         min: usize::from(min).min(max),
         max,
-        spread: spread.clamp(1, max),
-        fair_share: usize::from(fair_share.max(1)),
+        spread: usize::from(spread).div_ceil(nodes).clamp(1, max),
+        fair_share: usize::from(sizing.fair_share.max(1)),
         depth: usize::from(depth.max(1)),
         max_bytes: u64::from(max_bytes_in_flight),
         max_waiting: max_waiting as usize,
         max_waiting_bytes,
         max_answer: sizing.max_batch_answer_bytes,
         wait,
+        known_slow: false,
     }
 }

@@ -60,9 +60,8 @@ impl Reading {
 /// The caller spreads requests over the first [`width`](Self::width) connections, least loaded first, and opens
 /// connections as requests need them. [`Fixed`] never changes; [`Adaptive`] follows what it is told.
 pub(super) trait Sizing: fmt::Debug + Send {
-    /// The most connections to use; never 0. `start`: as many as the requests of this moment are worth with a fast server,
-    /// which is what counts until something speaks for more.
-    fn width(&self, start: usize) -> usize;
+    /// The most connections to use; never 0.
+    fn width(&self, bounds: Bounds) -> usize;
 
     /// The most requests to put on one connection. The others are better kept until it is known which connection has an
     /// answer first, and are not stuck on it when further ones are opened.
@@ -78,7 +77,9 @@ pub(super) trait Sizing: fmt::Debug + Send {
 /// The bounds of a width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// Where the search begins: as many as the requests of this moment are worth with a fast server.
+    /// Never fewer, also where a search has found fewer.
+    pub(super) least: usize,
+    /// Where the search begins: as many as the requests of this moment are worth while nothing speaks for more.
     pub(super) start: usize,
     /// Never more.
     pub(super) max: usize,
@@ -98,7 +99,7 @@ pub(super) struct Measured {
 pub(super) struct Fixed(pub(super) usize);
 
 impl Sizing for Fixed {
-    fn width(&self, _: usize) -> usize {
+    fn width(&self, _: Bounds) -> usize {
         self.0
     }
 

@@ -1,6 +1,7 @@
 //! Connections are opened for need, a few at a time, and a node that is down is not stormed.
 
 use super::*;
+use crate::lane::kind::Counts;
 
 #[test]
 fn a_request_opens_a_connection_and_goes_out_on_it() {
@@ -58,10 +59,27 @@ fn opened_are_as_many_as_the_line_needs() {
     assert_eq!((rig.counters().open, rig.counters().queued), (40, 0));
 }
 
+/// Writes were measured to be slow.
+fn rig_with_slow_writes(sizing: LaneSizing) -> Rig {
+    let mut rig = Rig::new(sizing);
+    rig.submit(1000);
+    let conns = rig.open_all();
+    rig.flush_all();
+    rig.answer(conns[0], &[1000]);
+    let kinds = &mut rig.lane.nodes[0].kinds;
+    for n in 0..4000 {
+        let (mut counts, write) = (Counts::default(), n % 2);
+        counts[write] = 1;
+        kinds.learn(&counts, [5_000, 300_000][write], true);
+    }
+    assert!(kinds.has_slow());
+    rig
+}
+
 /// To open a connection takes less time than a slow request in front, but only if it can be opened.
 #[test]
 fn slow_requests_wait_for_a_connection_of_their_own() {
-    let mut rig = Rig::new(LaneSizing { max: 64, depth: 128, ..sizing() });
+    let mut rig = rig_with_slow_writes(LaneSizing { max: 64, depth: 128, ..sizing() });
     let submit = |rig: &mut Rig, key| rig.try_submit(key, Class::Slow, 1000, 0).unwrap();
     submit(&mut rig, 0);
     let first = rig.open_all();
@@ -78,13 +96,41 @@ fn slow_requests_wait_for_a_connection_of_their_own() {
     rig.lane.open_failed(0, Class::Slow, &error, &mut rig.outcomes);
     rig.answer(first[0], &[2]);
     submit(&mut rig, 4);
-    submit(&mut rig, 5);
     assert_eq!(rig.counters().queued, 0, "nothing more can be opened: they share");
+    rig.trim();
+    assert_eq!(rig.asked_to_open(), 1, "it is tried again");
+    submit(&mut rig, 5);
+    assert_eq!(rig.counters().queued, 0, "it may fail again");
+}
+
+#[test]
+fn slow_requests_do_not_wait_for_a_connection_that_the_fast_ones_have() {
+    let mut rig = rig_with_slow_writes(LaneSizing { max: 16, spread: 64, fair_share: 1, depth: 128, ..sizing() });
+    for key in 0..100 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.open_all().len(), 14, "beside the first one; one more is kept for slow requests");
+    rig.flush_all();
+    rig.try_submit(100, Class::Slow, 1000, 0).unwrap();
+    let slow = rig.open_all();
+    rig.try_submit(101, Class::Slow, 1000, 0).unwrap();
+    assert_eq!((slow.len(), rig.asked_to_open()), (1, 0));
+    assert_eq!(rig.flush_all(), [(slow[0], vec![100, 101])]);
+}
+
+/// UDFs have connections of their own, however fast they are.
+#[test]
+fn requests_that_were_not_measured_share_connections() {
+    let mut rig = Rig::new(LaneSizing { max: 64, depth: 128, ..sizing() });
+    for key in 0..16 {
+        rig.try_submit(key, Class::Slow, 1000, 0).unwrap();
+    }
+    assert_eq!((rig.open_all().len(), rig.counters().queued), (1, 0));
 }
 
 #[test]
 fn slow_requests_begin_with_a_connection_each() {
-    let mut rig = Rig::new(LaneSizing { max: 64, depth: 128, ..sizing() });
+    let mut rig = rig_with_slow_writes(LaneSizing { max: 64, depth: 128, ..sizing() });
     for key in 0..80 {
         rig.try_submit(key, Class::Slow, 1000, 0).unwrap();
     }

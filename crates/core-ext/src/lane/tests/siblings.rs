@@ -12,11 +12,11 @@ const MOST: f64 = 0.12;
 /// The widths that a lane with 256 requests in flight has within two seconds on a server whose processors divide themselves
 /// among connections. `lanes`: the counters of the lane and of the other one.
 fn widths(lanes: &[AnswerCounter; 2]) -> Vec<usize> {
-    let bounds = Bounds { start: 4, max: 64 };
-    let mut lane = Adaptive::new(lanes[0].clone(), false);
+    let bounds = Bounds { least: 1, start: 4, max: 64 };
+    let mut lane = Adaptive::new(lanes[0].clone());
     let (mut now, mut of_other, mut widths) = (0.0, 0.0, Vec::new());
     while now < 2e6 {
-        let width = lane.width(bounds.start);
+        let width = lane.width(bounds);
         widths.push(width);
         let own = MOST * width as f64 / (width as f64 + OTHERS);
         let (answers, since) = (3, 3.0 / own);
