@@ -72,9 +72,10 @@ async def test_exceptions_of_callbacks_reach_the_handler(client, keys):
     assert [type(context["exception"]) for context in told] == [ZeroDivisionError] * 2
 
 
-async def test_thousands_of_tasks_leave_others_their_turn(connect, keys):
+@pytest.mark.parametrize("connections", [2, 64])
+async def test_thousands_of_tasks_leave_others_their_turn(connect, keys, connections):
     """What is counted is work, not time: a busy machine makes everything slower, and nothing here fail."""
-    client = connect(policy=ClientPolicy(max_conns_per_node=2))
+    client = connect(policy=ClientPolicy(min_conns_per_node=connections, max_conns_per_node=connections))
     tasks, each = 5000, 10
     answered, between, ticks, stop = 0, [], 0, False
 
@@ -107,9 +108,9 @@ async def test_thousands_of_tasks_leave_others_their_turn(connect, keys):
     seen = ticks
     await asyncio.gather(*watchers)
     assert sum(between) == tasks * each
-    # A turn of the loop wakes a bounded number of tasks, 256, for each of the six connections, and not whatever waits:
-    # none had a third of them all.
-    assert max(between) < tasks * each / 3, max(between)
+    # 256 tasks are woken before the loop's other callbacks have their turn, however many connections have answers: twice
+    # that if the lane comes before this task in one turn of the loop and after it in the next.
+    assert max(between) <= 512, max(between)
     # Timers are looked at, too.
     assert seen > 4
 

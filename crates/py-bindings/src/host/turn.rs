@@ -13,14 +13,11 @@ use pyo3::{PyTraverseError, PyVisit, intern};
 use super::asyncio::{self, ContextApi};
 use super::guarded;
 use super::lane::Lane;
-use super::local::{Collect, Entered, Local};
+use super::local::{Collect, Entered, Local, WAKES_PER_TURN};
 use super::op::{OpRef, Owned};
 use super::running::Running;
 use super::work::Token;
 use crate::{errors, fork};
-
-/// Tasks that one turn wakes before the loop's other callbacks get theirs.
-const WAKES_PER_TURN: usize = 256;
 
 impl Lane {
     /// Takes in what `work` brings, wakes whom it concerns, writes what they submit.
@@ -41,7 +38,7 @@ impl Lane {
         }
         Self::settle(slf, local);
         Self::poll_woken(slf, local);
-        let woken = Self::wake(slf, WAKES_PER_TURN);
+        let woken = Self::wake(slf, local.wakes_left.get());
         drop(running);
         // If this was an inner turn: from here on the outer one does not take along what tasks submit, and what wakes futures.
         local.now.set(None);
@@ -49,7 +46,7 @@ impl Lane {
         let flushed = Self::flush(slf);
         slf.get().inbox.end_turn();
         if !(local.ready.borrow().is_empty() && slf.get().inbox.is_empty()) {
-            slf.get().soon(slf, intern!(py, "_more"))?;
+            Self::go_on_soon(slf, local)?;
         }
         woken.and(flushed).and(watched)
     }
@@ -77,6 +74,16 @@ impl Lane {
                 asyncio::watch(event_loop, add_reader, slf.get().inbox.as_raw_fd(), watch.bind(py), None)
             }
         }
+    }
+
+    /// Has the loop call the lane again, after its other callbacks.
+    fn go_on_soon(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        if local.more_is_due.get() {
+            return Ok(());
+        }
+        slf.get().soon(slf, intern!(slf.py(), "_more"))?;
+        local.more_is_due.set(true);
+        Ok(())
     }
 
     pub(super) fn soon(&self, slf: &Bound<'_, Self>, name: &Bound<'_, pyo3::types::PyString>) -> PyResult<()> {
@@ -109,10 +116,9 @@ impl Lane {
 
     /// Takes in what a write has shown.
     fn written(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
-        let py = slf.py();
         if !local.failed.borrow().is_empty() {
             Self::settle(slf, local);
-            slf.get().soon(slf, intern!(py, "_more"))?;
+            Self::go_on_soon(slf, local)?;
         }
         Self::follow(slf)
     }
@@ -145,6 +151,7 @@ impl Lane {
         let lane = slf.get();
         let local = lane.local()?;
         let count = local.ready.borrow().len().min(most);
+        local.wakes_left.set(local.wakes_left.get().saturating_sub(count));
         let api = ContextApi::find();
         let mut raised = None;
         for _ in 0..count {
@@ -386,8 +393,11 @@ impl Lane {
         Self::flush(slf)
     }
 
-    /// More are to be woken than one turn may.
+    /// The loop's other callbacks have had their turn: the next ones may be woken.
     fn _more(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let local = slf.get().local()?;
+        local.more_is_due.set(false);
+        local.wakes_left.set(WAKES_PER_TURN);
         Self::turn(slf, |_, _, _| {})
     }
 
