@@ -7,8 +7,8 @@ use crate::any_client::on_embedded;
 use crate::common::{Patient, Target, policy};
 use aerolane::writer::Delivery;
 use aerolane::{
-    Bins, Client, ClientPolicy, ErrorKind, Key, Outcome, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy,
-    Writer, WriterOptions, as_bin, operations,
+    Bins, Client, ClientPolicy, ErrorKind, Key, Outcome, OutcomeList, ReadPolicy, ResultCode, SyncClient, Value,
+    WritePolicy, Writer, WriterOptions, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::conditions::{Conditions, ServiceKind};
@@ -358,4 +358,24 @@ fn a_runtime_that_ends_or_a_client_that_closes_leaves_no_record_without_outcome(
         assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error}");
     }
     assert!(writer.put(&plain, &target.key(0), &[as_bin!("n", 0)]).is_err());
+}
+
+#[test]
+fn a_list_is_done_when_all_of_it_is() {
+    if !on_embedded(FAULTS) {
+        return;
+    }
+    let target = Target::embedded(3);
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let mut list = OutcomeList::new();
+    assert!(list.is_done() && list.is_empty() && list.wait_until(Instant::now()));
+    set(&target, None, &writes(FaultRule::new(FaultAction::Delay(Duration::from_millis(300)))));
+    let records: Vec<_> = (0..200).map(|id| (target.key(id), vec![as_bin!("n", id)])).collect();
+    writer.put_many(&WritePolicy::default(), &records, &mut list).unwrap();
+    assert!(!list.is_done() && !list.wait_until(Instant::now()));
+    assert!(!list.wait_until(Instant::now() + Duration::from_millis(5)));
+    list.wait();
+    assert!(list.is_done());
+    assert_eq!(list.confirmed(), 200);
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use crate::any_client::on_embedded;
 use crate::common::{Patient, Target, policy};
 use aerolane::{
-    Bins, Client, ClientPolicy, Outcome, ReadPolicy, ResultCode, Value, WritePolicy, Writer, WriterOptions, as_bin,
+    Bins, Client, ClientPolicy, Outcome, OutcomeList, ReadPolicy, ResultCode, Value, WritePolicy, Writer,
+    WriterOptions, as_bin,
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
@@ -155,7 +156,7 @@ async fn hand_over(
     ids: impl Iterator<Item = i64>,
     (number, together): (i64, bool),
 ) -> i64 {
-    let (plain, mut outcomes, mut records) = (WritePolicy::default(), Vec::new(), Vec::new());
+    let (plain, mut outcomes, mut records) = (WritePolicy::default(), OutcomeList::new(), Vec::new());
     let numbered: Vec<_> = ids.zip(number + 1..).collect();
     for (id, number) in &numbered {
         let (key, bins) = (target.key(*id), vec![as_bin!("n", *number)]);
@@ -168,7 +169,7 @@ async fn hand_over(
     writer.put_many(&plain, &records, &mut outcomes).await.unwrap();
     assert_eq!(outcomes.len(), numbered.len());
     let count = numbered.len() as i64;
-    for ((id, number), outcome) in numbered.into_iter().zip(outcomes) {
+    for ((id, number), outcome) in numbered.into_iter().zip(outcomes.iter()) {
         told.entry(id).or_default().push((number, outcome));
     }
     count

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::common::{Patient, Target, policy};
 use aerolane::writer::Delivery;
 use aerolane::{
-    Bins, Client, ErrorKind, Expiration, Key, Outcome, ReadPolicy, RecordExistsAction, SyncClient, Value, WritePolicy,
-    WriterOptions, as_bin,
+    Bins, Client, ErrorKind, Expiration, Key, Outcome, OutcomeList, ReadPolicy, RecordExistsAction, ResultCode,
+    SyncClient, Value, WritePolicy, WriterOptions, as_bin,
 };
 
 fn patient() -> WriterOptions {
@@ -147,10 +147,13 @@ async fn many_puts_at_a_time_are_puts_one_after_the_other() {
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
     let writer = client.writer(patient()).unwrap();
     let records = records(&target, 3000);
-    let mut outcomes = Vec::new();
+    let mut outcomes = OutcomeList::new();
     writer.put_many(&WritePolicy::default(), &records, &mut outcomes).await.unwrap();
     writer.put_many(&WritePolicy::default(), &[], &mut outcomes).await.unwrap();
     assert_eq!(outcomes.len(), 3000);
+    outcomes.done().await;
+    assert!(outcomes.is_done() && outcomes.confirmed() == 3000 && outcomes.errors().next().is_none());
+    assert!(outcomes.get(3000).is_none());
     for (number, outcome) in outcomes.iter().enumerate() {
         let generation = outcome.clone().await.unwrap().generation();
         assert_eq!(generation, if number % 100 == 7 { number as u32 / 100 + 1 } else { 1 });
@@ -170,7 +173,7 @@ async fn many_puts_at_a_time_are_of_many_sets() {
     let own = target.key(0);
     let key = |id: i64| Key::new(own.namespace(), format!("{}{}", own.set_name(), id / 7 % 9), Value::Int(id)).unwrap();
     let records: Vec<_> = (0..500).map(|id| (key(id), vec![as_bin!("n", id)])).collect();
-    let mut outcomes = Vec::new();
+    let mut outcomes = OutcomeList::new();
     writer.put_many(&WritePolicy::default(), &records, &mut outcomes).await.unwrap();
     assert!(writer.close(None).await.is_empty());
     for (outcome, (key, _)) in outcomes.iter().zip(&records) {
@@ -191,7 +194,7 @@ fn many_puts_at_a_time_keep_the_bounds() {
         let writer = client.writer(options.clone()).unwrap();
         std::thread::scope(|scope| {
             let putting = scope.spawn(|| {
-                let mut outcomes = Vec::new();
+                let mut outcomes = OutcomeList::new();
                 writer.put_many(&WritePolicy::default(), &records(&target, 1000), &mut outcomes).unwrap();
                 outcomes
             });
@@ -201,7 +204,9 @@ fn many_puts_at_a_time_keep_the_bounds() {
                 // One that is larger than the bound goes alone.
                 assert!(progress.outstanding_bytes <= options.max_outstanding_bytes || progress.outstanding == 1);
             }
-            assert!(putting.join().unwrap().iter().all(|outcome| outcome.wait().is_ok()));
+            let outcomes = putting.join().unwrap();
+            outcomes.wait();
+            assert_eq!(outcomes.confirmed(), 1000);
         });
         // What has had its room has given it back: all of it, and no more.
         assert_eq!(writer.progress().outstanding, 0);
@@ -219,7 +224,7 @@ fn of_many_puts_those_before_an_error_are_handed_over() {
     let writer = client.writer(patient()).unwrap();
     let mut records = records(&target, 50);
     records[40].1.push(as_bin!("a name that is too long", 1));
-    let mut outcomes = Vec::new();
+    let mut outcomes = OutcomeList::new();
     let plain = WritePolicy::default();
     let error = writer.put_many(&plain, &records, &mut outcomes).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error}");
@@ -232,4 +237,40 @@ fn of_many_puts_those_before_an_error_are_handed_over() {
     assert!(outcomes.iter().all(|outcome| outcome.wait().is_ok()));
     writer.close(None).unwrap();
     assert!(writer.put_many(&plain, &records[..1], &mut outcomes).is_err());
+}
+
+/// Lists that share blocks, and have records of their own: each knows which of its records have failed.
+#[test]
+fn lists_know_what_has_failed_of_theirs() {
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(patient()).unwrap();
+    let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::default() };
+    let pairs =
+        |from: i64, to: i64| -> Vec<_> { (from..to).map(|id| (target.key(id), vec![as_bin!("n", id)])).collect() };
+    // Every third one is there.
+    for id in (0..600).step_by(3) {
+        assert!(writer.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", -1)]).unwrap().wait().is_ok());
+    }
+    let mut lists = [OutcomeList::new(), OutcomeList::new()];
+    // Alone, so it is a record.
+    writer.put_many(&create, &pairs(0, 1), &mut lists[0]).unwrap();
+    for turn in 0..60 {
+        let from = turn * 10 + i64::from(turn == 0);
+        writer.put_many(&create, &pairs(from, (turn + 1) * 10), &mut lists[usize::from(turn % 2 == 1)]).unwrap();
+    }
+    for (place, list) in lists.iter().enumerate() {
+        assert!(list.wait_until(Instant::now() + Duration::from_secs(60)));
+        assert!(list.is_done());
+        let id = |index: usize| (index / 10 * 20 + place * 10 + index % 10) as i64;
+        let failed: Vec<_> = list.errors().map(|(index, error)| (id(index), error.server_result_code())).collect();
+        let expected: Vec<_> = (0..300).map(id).filter(|id| id % 3 == 0).collect();
+        assert_eq!(failed, expected.iter().map(|id| (*id, Some(ResultCode::KeyExistsError))).collect::<Vec<_>>());
+        assert_eq!(list.confirmed(), 300 - expected.len());
+        for (index, outcome) in list.iter().enumerate() {
+            assert_eq!(outcome.record_key().key(), target.key(id(index)));
+            assert_eq!(outcome.error().is_some(), id(index) % 3 == 0);
+            assert_eq!(outcome.sequence_and_took(), list.get(index).unwrap().sequence_and_took());
+        }
+    }
 }

@@ -107,7 +107,7 @@ pub use operations::{
 };
 pub use query::{Recordset, Statement};
 pub use task::Task;
-pub use writer::{Outcome, SyncWriter, Writer, WriterOptions};
+pub use writer::{Outcome, OutcomeList, SyncWriter, Writer, WriterOptions};
 
 /// The errors, under the name of aerospike-core's module.
 pub mod errors {

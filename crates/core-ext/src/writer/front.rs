@@ -9,6 +9,7 @@ use aerospike_core::{Bin, Key, Value, WritePolicy};
 use super::counts::{Progress, WriterMetrics};
 use super::options::WriterOptions;
 use super::outcome::Outcome;
+use super::outcome_list::{NewOutcome, OutcomeList};
 use super::put::{MakeKey, PutQueue, PutShapes};
 use super::raw::RawWriter;
 use super::record::{Change, RecordKey, encode_bins};
@@ -87,7 +88,7 @@ macro_rules! writer_methods {
             &self,
             policy: &WritePolicy,
             records: &[(Key, Vec<Bin>)],
-            outcomes: &mut Vec<Outcome>,
+            outcomes: &mut OutcomeList,
         ) -> Result<()> {
             let template = shape::write(self.0.batch_policy(), policy, 0, RawOps::default())?;
             let mut queue = PutQueue::default();
@@ -95,7 +96,7 @@ macro_rules! writer_methods {
             while !records.as_slice().is_empty() {
                 let gathered = gather(&mut records, &mut queue);
                 while !queue.is_empty() {
-                    let made = &mut |outcome| outcomes.push(outcome);
+                    let made = &mut |outcome: NewOutcome<'_, RecordKey>| outcomes.push(outcome);
                     if let Some((key, shape)) = self.1.put_all(&self.0, &template, &mut queue, sibling, made)? {
                         outcomes.push(self.0.$hand_over(key, shape) $($wait)*?);
                     }

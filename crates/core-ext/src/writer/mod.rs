@@ -12,7 +12,7 @@
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `room`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
-//! | `outcome`, `row_outcomes`, `delivery` | what callers hear of a record |
+//! | `outcome`, `row_outcomes`, `outcome_list`, `delivery` | what callers hear of a record, and of many |
 //! | `tell`, `stream`, `owner_queue` | how they hear of it |
 //! | `block`, `put` | rows of tables and puts, which are queued, sent and confirmed many at a time |
 //! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
@@ -32,6 +32,7 @@ mod front;
 mod lone;
 mod options;
 mod outcome;
+mod outcome_list;
 mod owner_queue;
 mod put;
 mod rate;
@@ -56,6 +57,7 @@ pub use front::{SyncWriter, Writer};
 pub use lone::LoneRecord;
 pub use options::WriterOptions;
 pub use outcome::Outcome;
+pub use outcome_list::{NewOutcome, OutcomeList};
 pub use put::{MakeKey, PutQueue, PutShapes};
 pub use raw::RawWriter;
 pub use record::RecordKey;

@@ -319,7 +319,7 @@ impl<K: WriterKey> Outcome<K> {
         self.wait_for(Some(deadline))
     }
 
-    fn wait_for(&self, deadline: Option<Instant>) -> Option<&Delivery> {
+    pub(super) fn wait_for(&self, deadline: Option<Instant>) -> Option<&Delivery> {
         match &self.0 {
             Of::Record(cell) => cell.wait(deadline),
             Of::Row(rows, row) => rows.wait(*row, deadline),

@@ -11,6 +11,7 @@ use super::block::{OwnedBlock, RowOwner};
 use super::core::{NewRow, Opener};
 use super::driver::{Inner, WriterKey};
 use super::outcome::Outcome;
+use super::outcome_list::NewOutcome;
 use super::raw::RawWriter;
 use super::row_outcomes::RowOutcomes;
 use crate::client::{Block, BlockShape, RawKey, RawOps, RawShape};
@@ -61,7 +62,8 @@ impl<K: WriterKey> PutShapes<K> {
     ) -> Result<std::result::Result<Outcome<K>, RawShape>> {
         let mut row = None;
         if let Some(shape) = self.find(template, key, make_key) {
-            writer.inner().try_puts(shape, std::iter::once(Put::of(key, &ops)), &mut |outcome| row = Some(outcome))?;
+            let made = &mut |outcome: NewOutcome<'_, K>| row = Some(outcome.into());
+            writer.inner().try_puts(shape, std::iter::once(Put::of(key, &ops)), made)?;
         }
         let handed = row.ok_or_else(|| template.with_ops(ops.clone()));
         ops.keep_buffer();
@@ -80,7 +82,7 @@ impl<K: WriterKey> PutShapes<K> {
         template: &RawShape,
         queue: &mut PutQueue<K>,
         make_key: impl Fn(&K) -> MakeKey<K>,
-        made: &mut impl FnMut(Outcome<K>),
+        made: &mut impl FnMut(NewOutcome<'_, K>),
     ) -> Result<Option<(K, RawShape)>> {
         let Some(first) = queue.first() else { return Ok(None) };
         let shape = self.find(template, first, || make_key(first));
@@ -97,7 +99,7 @@ impl<K: WriterKey> PutShapes<K> {
             {
                 left -= 1;
                 match writer.try_hand_over(key, template.with_ops(ops))? {
-                    Ok(outcome) => made(outcome),
+                    Ok(outcome) => made(outcome.into()),
                     Err(full) => return Ok(Some(full)),
                 }
             }
@@ -227,36 +229,35 @@ impl<'a> Put<'a> {
 }
 
 /// Adds a put to a block.
-struct PutOpener<'a, K: WriterKey> {
+struct PutOpener<'a, K: WriterKey, F> {
     writer: &'a Arc<Inner<K>>,
     shape: &'a Arc<PutShape<K>>,
     put: Put<'a>,
+    /// Hears of its outcome.
+    made: &'a mut F,
 }
 
-impl<K: WriterKey> Opener<OwnedBlock<K>> for PutOpener<'_, K> {
-    type Added = Option<Outcome<K>>;
-
+impl<K: WriterKey, F: FnMut(NewOutcome<'_, K>)> Opener<OwnedBlock<K>> for PutOpener<'_, K, F> {
     fn fits(&self, block: &OwnedBlock<K>) -> bool {
         matches!(&block.owner, RowOwner::Outcomes(outcomes) if Arc::ptr_eq(&outcomes.shape, self.shape))
     }
 
-    fn open(&self, first: u64, room: usize) -> OwnedBlock<K> {
+    fn open(&self, first: u64, node: u16, room: usize) -> OwnedBlock<K> {
         /// What the bins of a block may take at first, however large those of its first row are.
         const MOST_BYTES: usize = 1 << 18;
         let bytes = (room * self.put.ops.size()).min(self.writer.options().batch_bytes).min(MOST_BYTES);
-        let outcomes = RowOutcomes::new(Arc::downgrade(self.writer), first, Arc::clone(self.shape));
+        let outcomes = RowOutcomes::new(Arc::downgrade(self.writer), first, node, Arc::clone(self.shape));
         let rows = Block::new(Arc::clone(&self.shape.shape), room, bytes);
         OwnedBlock::new(rows, RowOwner::Outcomes(outcomes))
     }
 
-    fn add(self, block: &mut OwnedBlock<K>, sequence: u64, after: Duration) -> Option<Outcome<K>> {
+    fn add(self, block: &mut OwnedBlock<K>, sequence: u64, after: Duration) {
         let Put { digest, user_key, ops } = self.put;
-        let rows = block.open_rows()?;
+        let Some(rows) = block.open_rows() else { return };
         rows.push_encoded((sequence, after), *digest, user_key, ops);
         let row = rows.len() as u32 - 1;
-        match &block.owner {
-            RowOwner::Outcomes(outcomes) => Some(Outcome::of_row(outcomes, row)),
-            RowOwner::Table(_) => None,
+        if let RowOwner::Outcomes(outcomes) = &block.owner {
+            (self.made)(NewOutcome::row(outcomes, row));
         }
     }
 }
@@ -271,7 +272,7 @@ impl<K: WriterKey> Inner<K> {
         self: &Arc<Self>,
         shape: &Arc<PutShape<K>>,
         puts: impl Iterator<Item = Put<'a>> + Clone,
-        made: &mut impl FnMut(Outcome<K>),
+        made: &mut impl FnMut(NewOutcome<'_, K>),
     ) -> Result<usize> {
         let namespace = shape.shape.namespace();
         let map = self.check(namespace)?;
@@ -300,11 +301,12 @@ impl<K: WriterKey> Inner<K> {
         for put in puts.take(count) {
             let bytes = size(&put);
             let row = NewRow { namespace, digest: put.digest, bytes };
-            let opener = PutOpener { writer: self, shape, put };
-            let Some(outcome) = state.core.push_row(row, opener, now, &**map).flatten() else { break };
+            let opener = PutOpener { writer: self, shape, put, made: &mut *made };
+            if !state.core.push_row(row, opener, now, &**map) {
+                break;
+            }
             room.keep_for(self.room_of(bytes) as usize);
             rows += 1;
-            made(outcome);
         }
         self.pushed(state, now, None);
         Ok(rows)

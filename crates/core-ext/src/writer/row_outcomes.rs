@@ -4,7 +4,7 @@
 //! Only rows that do not end with their block, because they have failed or others wait for them, get a cell.
 
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use super::block::{Ends, OwnedBlock};
@@ -22,6 +22,8 @@ pub(super) struct RowOutcomes<K: WriterKey> {
     writer: Weak<Inner<K>>,
     /// The number of the first row.
     first: u64,
+    /// The node of the block.
+    pub(super) node: u16,
     pub(super) shape: Arc<PutShape<K>>,
     until_ended: Mutex<UntilEnded<K>>,
     came: Condvar,
@@ -63,11 +65,12 @@ enum Standing<'a, K: WriterKey> {
 }
 
 impl<K: WriterKey> RowOutcomes<K> {
-    pub(super) fn new(writer: Weak<Inner<K>>, first: u64, shape: Arc<PutShape<K>>) -> Arc<Self> {
+    pub(super) fn new(writer: Weak<Inner<K>>, first: u64, node: u16, shape: Arc<PutShape<K>>) -> Arc<Self> {
         let until_ended = Mutex::new(UntilEnded { rows: None, apart: Vec::new(), wakers: Vec::new(), threads: 0 });
         Arc::new(Self {
             writer,
             first,
+            node,
             shape,
             until_ended,
             came: Condvar::new(),
@@ -194,26 +197,64 @@ impl<K: WriterKey> RowOutcomes<K> {
     }
 
     pub(super) fn poll(&self, row: u32, cx: &Context<'_>) -> Poll<()> {
-        if self.ended.get().is_none() {
-            let mut state = self.until_ended.lock();
-            // It may be over before the lock.
-            if self.ended.get().is_none() {
-                let from = state.wakers.partition_point(|(other, _)| *other < row);
-                let mut same = state.wakers[from..].iter().take_while(|(other, _)| *other == row);
-                if !same.any(|(_, waker)| waker.will_wake(cx.waker())) {
-                    state.wakers.insert(from, (row, cx.waker().clone()));
-                }
-                return Poll::Pending;
-            }
-        }
+        ready!(self.poll_end_for(row, cx));
         match self.standing(row) {
             Standing::Apart(cell) => cell.poll(cx).map(|_| ()),
             _ => Poll::Ready(()),
         }
     }
 
+    /// Ready when the block is over. Rows that are apart may be outstanding still.
+    pub(super) fn poll_end(&self, cx: &Context<'_>) -> Poll<()> {
+        self.poll_end_for(0, cx)
+    }
+
+    fn poll_end_for(&self, row: u32, cx: &Context<'_>) -> Poll<()> {
+        if self.ended.get().is_some() {
+            return Poll::Ready(());
+        }
+        let mut state = self.until_ended.lock();
+        // It may be over before the lock.
+        if self.ended.get().is_some() {
+            return Poll::Ready(());
+        }
+        let from = state.wakers.partition_point(|(other, _)| *other < row);
+        let mut same = state.wakers[from..].iter().take_while(|(other, _)| *other == row);
+        if !same.any(|(_, waker)| waker.will_wake(cx.waker())) {
+            state.wakers.insert(from, (row, cx.waker().clone()));
+        }
+        Poll::Pending
+    }
+
+    /// Whether the block is over.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.get().is_some()
+    }
+
+    /// Whether the block is over, and rows of it were apart.
+    pub(super) fn has_apart(&self) -> bool {
+        self.ended.get().is_some_and(|ended| !ended.apart.is_empty())
+    }
+
+    /// Whether the block is over, and the row was apart.
+    pub(super) fn is_apart(&self, row: u32) -> bool {
+        self.ended.get().is_some_and(|ended| ended.apart(row).is_some())
+    }
+
     /// Blocks the calling thread until there is an outcome, or the deadline has passed.
     pub(super) fn wait(&self, row: u32, deadline: Option<Instant>) -> Option<&Delivery> {
+        self.wait_end(deadline);
+        match self.standing(row) {
+            Standing::Apart(cell) => cell.wait(deadline),
+            _ => self.delivery(row),
+        }
+    }
+
+    /// Blocks the calling thread until the block is over, or the deadline has passed: whether it is over.
+    pub(super) fn wait_end(&self, deadline: Option<Instant>) -> bool {
+        if self.ended.get().is_some() {
+            return true;
+        }
         let mut state = self.until_ended.lock();
         state.threads += 1;
         while self.ended.get().is_none() {
@@ -224,11 +265,7 @@ impl<K: WriterKey> RowOutcomes<K> {
             }
         }
         state.threads -= 1;
-        drop(state);
-        match self.standing(row) {
-            Standing::Apart(cell) => cell.wait(deadline),
-            _ => self.delivery(row),
-        }
+        self.ended.get().is_some()
     }
 }
 

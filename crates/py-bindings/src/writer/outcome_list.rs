@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use aerolane::Error;
 use aerolane::batch::FailureSummary;
 use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice};
 
+use super::key::WrittenKey;
 use super::options::limit;
 use super::outcome::{Outcome, wait_blocking};
-use super::writer::Handed;
 use crate::core::ClientCore;
 use crate::host::MakeResult;
 use crate::{errors, host, sequence};
@@ -22,21 +21,18 @@ use crate::{errors, host, sequence};
 /// `BatchFailedError` if one of them has failed. `Outcome` objects are created on demand.
 #[pyclass(frozen, sequence, weakref, module = "aerolane")]
 pub(crate) struct OutcomeList {
-    outcomes: Arc<Vec<Handed>>,
+    outcomes: Arc<aerolane::OutcomeList<WrittenKey>>,
     core: Arc<ClientCore>,
 }
 
 impl OutcomeList {
-    pub(super) fn new(outcomes: Vec<Handed>, core: &Arc<ClientCore>) -> Self {
+    pub(super) fn new(outcomes: aerolane::OutcomeList<WrittenKey>, core: &Arc<ClientCore>) -> Self {
         Self { outcomes: Arc::new(outcomes), core: Arc::clone(core) }
     }
 
-    fn object<'py>(&self, py: Python<'py>, outcome: &Handed) -> PyResult<Bound<'py, Outcome>> {
-        Outcome::object(py, outcome.clone(), None, &self.core).map(|outcome| outcome.into_bound(py))
-    }
-
-    fn errors(&self) -> impl Iterator<Item = (usize, &Error)> {
-        self.outcomes.iter().enumerate().filter_map(|(place, outcome)| Some((place, outcome.error()?)))
+    fn object<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, Outcome>> {
+        let outcome = self.outcomes.get(place).ok_or_else(|| PyIndexError::new_err("there is no such outcome"))?;
+        Outcome::object(py, outcome, None, &self.core).map(|outcome| outcome.into_bound(py))
     }
 
     /// The awaitable of this object. `raises`: of the exception, if a record has failed.
@@ -57,16 +53,10 @@ impl OutcomeList {
         }
         let outcomes = Arc::clone(&this.outcomes);
         host::drive(py, &this.core, move |_| async move {
-            all_done(&outcomes).await;
+            outcomes.done().await;
             let made: MakeResult = Box::new(make);
             made
         })
-    }
-}
-
-async fn all_done(outcomes: &[Handed]) {
-    for outcome in outcomes {
-        outcome.done().await;
     }
 }
 
@@ -81,13 +71,11 @@ impl OutcomeList {
         if let Ok(slice) = index.cast::<PySlice>() {
             let range = slice.indices(len.cast_signed())?;
             let places = (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
-            let part = places.map(|place| self.object(py, &self.outcomes[place.cast_unsigned()]));
+            let part = places.map(|place| self.object(py, place.cast_unsigned()));
             return Ok(PyList::new(py, part.collect::<PyResult<Vec<_>>>()?)?.into_any());
         }
-        match sequence::place(len, index.extract()?) {
-            Some(place) => Ok(self.object(py, &self.outcomes[place])?.into_any()),
-            None => Err(PyIndexError::new_err("there is no such outcome")),
-        }
+        let place = sequence::place(len, index.extract()?).unwrap_or(len);
+        Ok(self.object(py, place)?.into_any())
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -118,7 +106,7 @@ impl OutcomeList {
         let timeout = limit("timeout", timeout)?;
         if !this.done() {
             let missing = "some of the records have no outcome yet";
-            wait_blocking(py, &this.core, timeout, all_done(&this.outcomes), || this.done(), missing)?;
+            wait_blocking(py, &this.core, timeout, this.outcomes.done(), || this.done(), missing)?;
         }
         this.raise_for_failures(py)?;
         Ok(slf)
@@ -127,24 +115,24 @@ impl OutcomeList {
     /// Whether each record has its outcome.
     fn done(&self) -> bool {
         // The last ones come last, as a rule.
-        self.outcomes.iter().rev().all(Handed::is_done)
+        self.outcomes.is_done()
     }
 
     /// The number of records that the server has confirmed so far.
     #[getter]
     fn ok(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.is_done() && outcome.error().is_none()).count()
+        self.outcomes.confirmed()
     }
 
     /// The number of records that have failed so far.
     #[getter]
     fn failed(&self) -> usize {
-        self.errors().count()
+        self.outcomes.errors().count()
     }
 
     /// The outcomes of the records that have failed so far, in order.
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let failed = self.errors().map(|(place, _)| self.object(py, &self.outcomes[place]));
+        let failed = self.outcomes.errors().map(|(place, _)| self.object(py, place));
         PyList::new(py, failed.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -152,7 +140,7 @@ impl OutcomeList {
     /// doubt if one of them is.
     fn raise_for_failures(&self, py: Python<'_>) -> PyResult<()> {
         let mut summary = FailureSummary::default();
-        for (place, error) in self.errors() {
+        for (place, error) in self.outcomes.errors() {
             summary.add(place, error.server_result_code(), Some(error), error.in_doubt());
         }
         if summary.is_empty() {

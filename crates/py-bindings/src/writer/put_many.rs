@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use aerolane::Error;
 use aerolane::raw::{RawKey, RawOps, RawShape};
-use aerolane::writer::PutQueue;
+use aerolane::writer::{NewOutcome, PutQueue};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -141,7 +141,7 @@ struct Puts {
     queue: PutQueue<WrittenKey>,
     /// Behind the records that are queued there are no more, or there is one that does not fit, or the iterable has raised.
     ended: Option<PyResult<()>>,
-    made: Vec<Handed>,
+    made: aerolane::OutcomeList<WrittenKey>,
     /// How many have been asked for, and how many were handed over.
     asked: usize,
     handed: usize,
@@ -168,7 +168,7 @@ impl Puts {
             policy: PolicyOf::of(arguments)?,
             queue: PutQueue::default(),
             ended: None,
-            made: Vec::with_capacity(if common.failures_only { 0 } else { room(arguments.records) }),
+            made: aerolane::OutcomeList::with_capacity(if common.failures_only { 0 } else { room(arguments.records) }),
             asked: 0,
             handed: 0,
             turn_after: PER_TURN,
@@ -225,7 +225,7 @@ impl Puts {
         common.core.check(py)?;
         let policy = self.policy.in_namespace(py, common, first.namespace())?;
         let (handed, outcomes) = (&mut self.handed, &mut self.made);
-        let mut made = |outcome| {
+        let mut made = |outcome: NewOutcome<'_, WrittenKey>| {
             *handed += 1;
             if !common.failures_only {
                 outcomes.push(outcome);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use aerolane::raw::{RawOps, RawShape};
-use aerolane::writer::{MakeKey, PutQueue, PutShapes, RawWriter, shape};
+use aerolane::writer::{MakeKey, NewOutcome, PutQueue, PutShapes, RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
 
@@ -46,7 +46,7 @@ impl UsualPuts {
         writer: &RawWriter<WrittenKey>,
         queue: &mut PutQueue<WrittenKey>,
         policy: &Arc<CoreWrite>,
-        made: &mut impl FnMut(aerolane::Outcome<WrittenKey>),
+        made: &mut impl FnMut(NewOutcome<'_, WrittenKey>),
     ) -> PyResult<Option<(WrittenKey, RawShape)>> {
         let template = self.template(py, writer, policy)?;
         let make_key = |key: &WrittenKey| {

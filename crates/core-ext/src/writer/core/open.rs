@@ -31,50 +31,48 @@ pub(in crate::writer) struct NewRow<'a> {
 
 /// How rows are added to blocks.
 pub(in crate::writer) trait Opener<B> {
-    /// What adding a row gives.
-    type Added;
-
     /// Whether the row can be one of this block.
     fn fits(&self, block: &B) -> bool;
 
-    /// A block without rows, with room for so many. `first`: the number of its first one.
-    fn open(&self, first: u64, room: usize) -> B;
+    /// A block of a node, without rows and with room for so many. `first`: the number of its first one.
+    fn open(&self, first: u64, node: u16, room: usize) -> B;
 
     /// Adds the row: its number, and how long after the first one it was handed over.
-    fn add(self, block: &mut B, sequence: u64, after: Duration) -> Self::Added;
+    fn add(self, block: &mut B, sequence: u64, after: Duration);
 }
 
 impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
-    /// Takes a record as a row of a block. `None`: it is to be [pushed](Self::push), since it may go alone, has to wait
-    /// for another one of its key, or has no node.
+    /// Takes a record as a row of a block. False: it is to be [pushed](Self::push), since it may go alone, has to wait for
+    /// another one of its key, or has no node.
     pub(in crate::writer) fn push_row<O: Opener<B>>(
         &mut self,
         row: NewRow<'_>,
         opener: O,
         now: Instant,
         router: &impl Router,
-    ) -> Option<O::Added> {
+    ) -> bool {
         self.follow(now, router);
         if self.outstanding == 0 {
-            return None;
+            return false;
         }
         let NewRow { namespace, digest, bytes } = row;
-        let node = router.node(namespace, digest)?;
-        let (first, is_new) = self.open_block(node, bytes, &opener, now)?;
+        let Some(node) = router.node(namespace, digest) else { return false };
+        let Some((first, is_new)) = self.open_block(node, bytes, &opener, now) else { return false };
         let sequence = self.next_sequence;
         if !self.youngest.insert_first(digest, Holder::Block(first)) {
-            return None;
+            return false;
         }
         if is_new {
             // As full as the last one, about.
             let room =
                 self.nodes[usize::from(node)].last_filled.saturating_add(LEAST_ROOM).min(self.options.batch_records);
-            self.blocks.insert(first, Outstanding::new(opener.open(first, room), node, now));
+            self.blocks.insert(first, Outstanding::new(opener.open(first, node, room), node, now));
         }
-        let block = self.blocks.get_mut(&first)?;
+        let Some(block) = self.blocks.get_mut(&first) else { return false };
         let after = now.saturating_duration_since(block.handed_over);
         // Nobody else has an open block.
-        let added = opener.add(Arc::get_mut(&mut block.rows)?, sequence, after);
+        let Some(rows) = Arc::get_mut(&mut block.rows) else { return false };
+        opener.add(rows, sequence, after);
         block.count += 1;
         block.bytes += bytes;
         let options = &self.options;
@@ -97,7 +95,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             let queue = &self.nodes[usize::from(node)];
             self.stirred |= queue.in_flight < queue.width.most(usual, now);
         }
-        Some(added)
+        true
     }
 
     /// The open block of a node that a row of so many bytes is to be added to, and whether it is to be opened. `None`: too many

@@ -139,13 +139,11 @@ impl Block<Name, What> for HandedBlock {
 struct Adds(Row, usize);
 
 impl Opener<HandedBlock> for Adds {
-    type Added = ();
-
     fn fits(&self, block: &HandedBlock) -> bool {
         block.puts == Some(self.1)
     }
 
-    fn open(&self, first: u64, room: usize) -> HandedBlock {
+    fn open(&self, first: u64, _node: u16, room: usize) -> HandedBlock {
         assert!(room > 0);
         assert_eq!(first, self.0.name.number as u64);
         HandedBlock { puts: Some(self.1), ..HandedBlock::default() }
@@ -265,7 +263,7 @@ impl World {
         self.core.wants_refresh();
         let adds = Adds(Row { name: tag.clone(), what, bytes, after: Duration::ZERO }, self.handed % self.kinds);
         let row = NewRow { namespace: tag.namespace(), digest: &digest, bytes };
-        let is_row = what == What::Put && self.core.push_row(row, adds, self.now, &self.map).is_some();
+        let is_row = what == What::Put && self.core.push_row(row, adds, self.now, &self.map);
         self.rows += usize::from(is_row);
         if !is_row {
             let sequence = self.core.push(tag, what, bytes, self.now, &self.map);
