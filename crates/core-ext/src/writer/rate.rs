@@ -4,11 +4,16 @@ use std::time::{Duration, Instant};
 
 /// How much of a second's tokens can be saved up for a burst.
 const BURST: f64 = 0.1;
-/// When all records of a request are throttled, the rate falls by this part; when some are, by their share of it.
+/// When all records of a round are throttled, the rate falls by this part; when some are, by their share of it.
 const DECREASE: f64 = 0.5;
+/// The rate does not fall below so many times what the node has taken in about the last second: a node that takes most of what
+/// it is sent is not too slow for it.
+const TAKEN: f64 = 1.2;
+/// What is new of the rate in which a node takes records, for each round: it follows within about a second.
+const SUSTAINED: f64 = 0.1;
 /// A rate falls at most once in so long: what is in flight when it falls says nothing about the new rate.
 const ROUND: Duration = Duration::from_millis(100);
-/// Each round without a throttling answer adds this part of the rate that was too high.
+/// Each round adds this part of the rate that was too high.
 const INCREASE: f64 = 0.02;
 /// A rate that has come to so many times the one that was too high is no limit any more.
 const FREE_AT: f64 = 2.0;
@@ -110,10 +115,15 @@ pub(super) struct Pace {
     cut_at: Option<Instant>,
     raised_at: Instant,
     throttled: u64,
-    /// Records that the node has taken in this round, when that began, and the rate of the last rounds.
-    taken: u64,
+    /// Records that the node has taken and throttled in this round and in the last one, and when this one began.
+    taken: [u64; 2],
+    refused: [u64; 2],
     round: Instant,
+    /// The rate of records that the node has taken in the last rounds, and in about the last second.
     measured: f64,
+    sustained: f64,
+    /// A round has ended: before, nothing is known of the rate.
+    has_rate: bool,
 }
 
 impl Pace {
@@ -125,9 +135,12 @@ impl Pace {
             cut_at: None,
             raised_at: now,
             throttled: 0,
-            taken: 0,
+            taken: [0; 2],
+            refused: [0; 2],
             round: now,
             measured: 0.0,
+            sustained: 0.0,
+            has_rate: false,
         }
     }
 
@@ -144,32 +157,41 @@ impl Pace {
     /// Takes in what the node answered: so many records taken, so many throttled. Whether the limit has changed.
     pub(super) fn answered(&mut self, taken: usize, throttled: usize, now: Instant) -> bool {
         let before = self.limit;
-        self.taken += taken as u64;
+        self.taken[0] += taken as u64;
+        self.refused[0] += throttled as u64;
+        self.throttled += throttled as u64;
         let passed = now.saturating_duration_since(self.round);
         if passed >= ROUND {
-            let rate = self.taken as f64 / passed.as_secs_f64();
-            self.measured = if self.measured > 0.0 { 0.5 * self.measured + 0.5 * rate } else { rate };
-            (self.taken, self.round) = (0, now);
+            self.end_round(passed, now);
         }
-        if throttled > 0 {
-            self.throttled += throttled as u64;
-            if self.cut_at.is_none_or(|at| now.saturating_duration_since(at) >= ROUND) {
-                let share = throttled as f64 / (taken + throttled) as f64;
-                self.cut(share, now);
-            }
-        } else {
-            self.raise(now);
+        self.raise(now);
+        let is_new = self.cut_at.is_some_and(|at| now.saturating_duration_since(at) < ROUND);
+        if throttled > 0 && self.has_rate && !is_new {
+            self.cut(now);
         }
         before != self.limit
     }
 
-    fn cut(&mut self, share: f64, now: Instant) {
-        // What has been taken in a round that is not over counts, too, or the first throttling answers would find no rate.
-        let passed = now.saturating_duration_since(self.round).max(ROUND).as_secs_f64();
-        let seen = self.measured.max(self.taken as f64 / passed);
-        let rate = self.limit.map_or(seen, |limit| if seen > 0.0 { limit.min(seen) } else { limit });
-        self.too_high = rate.max(LEAST);
-        self.limit = Some((rate * (1.0 - DECREASE * share)).max(LEAST));
+    fn end_round(&mut self, passed: Duration, now: Instant) {
+        let rate = self.taken[0] as f64 / passed.as_secs_f64();
+        let rounds = passed.as_secs_f64() / ROUND.as_secs_f64();
+        let follow = |mean: f64, part: f64| {
+            if mean > 0.0 { mean + (rate - mean) * (1.0 - (1.0 - part).powf(rounds)) } else { rate }
+        };
+        (self.measured, self.sustained) = (follow(self.measured, 0.5), follow(self.sustained, SUSTAINED));
+        (self.taken, self.refused) = ([0, self.taken[0]], [0, self.refused[0]]);
+        (self.round, self.has_rate) = (now, true);
+    }
+
+    fn cut(&mut self, now: Instant) {
+        let seen = self.measured;
+        let rate = self.limit.map_or(seen, |limit| if seen > 0.0 { limit.min(seen * TAKEN) } else { limit });
+        let (taken, refused) = (self.taken.iter().sum::<u64>(), self.refused.iter().sum::<u64>());
+        let share = refused as f64 / (taken + refused).max(1) as f64;
+        let fallen = rate * (1.0 - DECREASE * share);
+        let least = (self.sustained * TAKEN).min(self.limit.unwrap_or(f64::MAX)).max(LEAST);
+        self.too_high = rate.max(least);
+        self.limit = Some(fallen.max(least));
         (self.cut_at, self.raised_at) = (Some(now), now);
     }
 
@@ -223,25 +245,30 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_halves_once_a_round_and_comes_back_step_by_step() {
+    fn a_rate_falls_once_a_round_and_comes_back_step_by_step() {
         let start = Instant::now();
         let mut pace = Pace::new(None, start);
         let mut now = start;
+        pace.answered(0, 5, now);
+        assert_eq!(pace.limit(), None, "there is no rate yet");
         for _ in 0..20 {
             now += Duration::from_millis(50);
             assert!(!pace.answered(500, 0, now));
         }
         assert_eq!(pace.limit(), None);
-        pace.answered(0, 5, now);
+        pace.answered(0, 500, now);
         let limit = pace.limit().unwrap();
-        assert!((4000.0..6000.0).contains(&limit), "{limit}: half of 10,000");
-        pace.answered(0, 5, now + Duration::from_millis(10));
+        assert!((11_900.0..12_100.0).contains(&limit), "{limit}: more than the 10,000 that the node has taken");
+        pace.answered(0, 500, now + Duration::from_millis(10));
         assert_eq!(pace.limit(), Some(limit), "not twice in a round");
-        assert_eq!(pace.throttled(), 10);
-        pace.answered(0, 5, now + Duration::from_millis(150));
-        let halved = pace.limit().unwrap();
-        assert!(halved < limit, "{halved}");
-        let mut last = halved;
+        assert_eq!(pace.throttled(), 1005);
+        for _ in 0..20 {
+            now += Duration::from_millis(100);
+            pace.answered(0, 500, now);
+        }
+        let fallen = pace.limit().unwrap();
+        assert!((500.0..2_000.0).contains(&fallen), "{fallen}");
+        let mut last = fallen;
         for _ in 0..10 {
             now += Duration::from_millis(200);
             pace.answered(10, 0, now);
@@ -249,12 +276,72 @@ mod tests {
             assert!(raised >= last);
             last = raised;
         }
-        assert!(last > halved);
+        assert!(last > fallen);
         for _ in 0..1000 {
             now += Duration::from_millis(200);
             pace.answered(10, 0, now);
         }
         assert_eq!(pace.limit(), None, "free again");
+    }
+
+    /// Sends requests of 20 records, at the limit or else as the caller has them, for so many seconds. `takes`: whether the node
+    /// takes the request, as of so many ms after the start. The records taken in each second, and the limits at the ends.
+    fn sent(offered: f64, seconds: u64, mut takes: impl FnMut(u64) -> bool) -> Vec<(u64, Option<f64>)> {
+        let start = Instant::now();
+        let (mut pace, mut due) = (Pace::new(None, start), 0.0);
+        let mut of_second = |second: u64| {
+            let mut taken = 0;
+            for ms in second * 1000..(second + 1) * 1000 {
+                due += pace.limit().map_or(offered, |limit| limit.min(offered)) / 1000.0;
+                while due >= 20.0 {
+                    due -= 20.0;
+                    let is_taken = takes(ms);
+                    taken += if is_taken { 20 } else { 0 };
+                    let counts = if is_taken { (20, 0) } else { (0, 20) };
+                    pace.answered(counts.0, counts.1, start + Duration::from_millis(ms));
+                }
+            }
+            (taken, pace.limit())
+        };
+        (0..seconds).map(&mut of_second).collect()
+    }
+
+    #[test]
+    fn a_node_that_refuses_some_requests_keeps_its_rate() {
+        for every in [10, 30, 100] {
+            let mut count = 0;
+            let taken = sent(100_000.0, 60, |_| {
+                count += 1;
+                count % every != 0
+            });
+            assert!(taken.iter().all(|(taken, _)| *taken > 75_000), "one of {every}: {taken:?}");
+        }
+    }
+
+    #[test]
+    fn a_node_that_is_too_slow_gets_about_what_it_takes() {
+        for capacity in [1_000, 10_000, 50_000] {
+            let (mut left, mut at) = (0.0, 0);
+            let taken = sent(100_000.0, 60, |ms| {
+                left = (left + (ms - at) as f64 * f64::from(capacity) / 1000.0).min(f64::from(capacity) / 10.0);
+                at = ms;
+                let takes = left >= 20.0;
+                left -= if takes { 20.0 } else { 0.0 };
+                takes
+            });
+            for (taken, limit) in &taken[10..] {
+                assert!(*taken as f64 > 0.8 * f64::from(capacity), "{capacity}: {taken}");
+                assert!(limit.unwrap() < 1.5 * f64::from(capacity), "{capacity}: {limit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_that_takes_nothing_is_hardly_sent_anything() {
+        let taken = sent(100_000.0, 30, |ms| ms < 2000);
+        assert_eq!(taken[1], (100_000, None));
+        assert!(taken[3].1.unwrap() < 50_000.0, "{taken:?}");
+        assert!(taken[15].1.unwrap() < 1000.0, "{taken:?}");
     }
 
     #[test]
