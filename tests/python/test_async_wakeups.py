@@ -108,7 +108,7 @@ async def test_thousands_of_tasks_leave_others_their_turn(connect, keys, connect
     seen = ticks
     await asyncio.gather(*watchers)
     assert sum(between) == tasks * each
-    # 256 tasks are woken before the loop's other callbacks have their turn, however many connections have answers: twice
+    # 256 tasks are woken before the loop's other callbacks have their turn, whatever number of connections: twice
     # that if the lane comes before this task in one turn of the loop and after it in the next.
     assert max(between) <= 512, max(between)
     # Timers are looked at, too.

@@ -234,6 +234,17 @@ def test_frames_of_others(write, bins):
     assert bins("a")["m"] == 1 and "m" not in bins("b")
 
 
+def test_columns_of_nulls(write, bins):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"id": [1, 2], "a": [None, None], "l": [[None], []], "s": [{"x": None, "n": 1}] * 2})
+    assert frame.schema["a"] == pl.Null
+    assert counts(write(frame)) == (2, 2, 0, 0)
+    assert bins(1) == {"l": [None], "s": {"x": None, "n": 1}} and bins(2)["l"] == []
+    pa = pytest.importorskip("pyarrow")
+    assert counts(write(pa.table({"id": [3], "n": [1], "a": pa.nulls(1)}))) == (1, 1, 0, 0)
+    assert bins(3) == {"n": 1}
+
+
 def test_pandas(write, bins):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

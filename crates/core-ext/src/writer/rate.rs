@@ -290,18 +290,18 @@ mod tests {
         let start = Instant::now();
         let (mut pace, mut due) = (Pace::new(None, start), 0.0);
         let mut of_second = |second: u64| {
-            let mut taken = 0;
+            let mut rows = 0;
             for ms in second * 1000..(second + 1) * 1000 {
                 due += pace.limit().map_or(offered, |limit| limit.min(offered)) / 1000.0;
                 while due >= 20.0 {
                     due -= 20.0;
                     let is_taken = takes(ms);
-                    taken += if is_taken { 20 } else { 0 };
+                    rows += if is_taken { 20 } else { 0 };
                     let counts = if is_taken { (20, 0) } else { (0, 20) };
                     pace.answered(counts.0, counts.1, start + Duration::from_millis(ms));
                 }
             }
-            (taken, pace.limit())
+            (rows, pace.limit())
         };
         (0..seconds).map(&mut of_second).collect()
     }

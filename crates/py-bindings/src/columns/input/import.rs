@@ -82,7 +82,8 @@ unsafe fn column(array: &ArrowArray, of: &Type, held: &Held) -> Result<Column, S
     let end = offset.checked_add(rows).filter(|end| *end < isize::MAX as usize);
     let end = end.ok_or_else(malformed("its length overflows"))?;
     let buffers = match of {
-        Type::Null => 0,
+        // polars exports one, which says nothing.
+        Type::Null => size(array.n_buffers).filter(|count| *count <= 1).unwrap_or(0),
         Type::Struct { .. } | Type::FixedList { .. } => 1,
         Type::Spans { .. } | Type::ListViews { .. } => 3,
         Type::Views { .. } => size(array.n_buffers).filter(|count| *count >= 3).unwrap_or(3),
@@ -94,7 +95,11 @@ unsafe fn column(array: &ArrowArray, of: &Type, held: &Held) -> Result<Column, S
     let bits = end.div_ceil(8);
     // SAFETY: the first of the buffers, if there are some; it may be null.
     let valid = unsafe {
-        let first = if buffers == 0 || array.null_count == 0 { std::ptr::null() } else { *array.buffers };
+        let first = if buffers == 0 || array.null_count == 0 || matches!(of, Type::Null) {
+            std::ptr::null()
+        } else {
+            *array.buffers
+        };
         Bytes::new(first.cast(), bits).filter(|_| !first.is_null())
     };
     if array.null_count > 0 && valid.is_none() && !matches!(of, Type::Null) {
