@@ -253,7 +253,7 @@ fn lists_know_what_has_failed_of_theirs() {
         assert!(writer.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", -1)]).unwrap().wait().is_ok());
     }
     let mut lists = [OutcomeList::new(), OutcomeList::new()];
-    // Alone, so it is a record.
+    // Nothing is outstanding: it goes alone, as a record.
     writer.put_many(&create, &pairs(0, 1), &mut lists[0]).unwrap();
     for turn in 0..60 {
         let from = turn * 10 + i64::from(turn == 0);

@@ -231,12 +231,6 @@ impl<K: WriterKey> Default for OutcomeList<K> {
     }
 }
 
-impl<K: WriterKey> Extend<Outcome<K>> for OutcomeList<K> {
-    fn extend<T: IntoIterator<Item = Outcome<K>>>(&mut self, outcomes: T) {
-        outcomes.into_iter().for_each(|outcome| self.push(outcome));
-    }
-}
-
 impl<K: WriterKey> fmt::Debug for OutcomeList<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (confirmed, failed) = (self.confirmed(), self.errors().count());

@@ -165,8 +165,8 @@ impl Pace {
             self.end_round(passed, now);
         }
         self.raise(now);
-        let is_new = self.cut_at.is_some_and(|at| now.saturating_duration_since(at) < ROUND);
-        if throttled > 0 && self.has_rate && !is_new {
+        let has_just_fallen = self.cut_at.is_some_and(|at| now.saturating_duration_since(at) < ROUND);
+        if throttled > 0 && self.has_rate && !has_just_fallen {
             self.cut(now);
         }
         before != self.limit
@@ -184,7 +184,9 @@ impl Pace {
     }
 
     fn cut(&mut self, now: Instant) {
-        let seen = self.measured;
+        // After a pause the rate of the last rounds is none: what has been taken in a round that is not over counts, too.
+        let passed = now.saturating_duration_since(self.round).max(ROUND).as_secs_f64();
+        let seen = self.measured.max(self.taken[0] as f64 / passed);
         let rate = self.limit.map_or(seen, |limit| if seen > 0.0 { limit.min(seen * TAKEN) } else { limit });
         let (taken, refused) = (self.taken.iter().sum::<u64>(), self.refused.iter().sum::<u64>());
         let share = refused as f64 / (taken + refused).max(1) as f64;
@@ -342,6 +344,20 @@ mod tests {
         assert_eq!(taken[1], (100_000, None));
         assert!(taken[3].1.unwrap() < 50_000.0, "{taken:?}");
         assert!(taken[15].1.unwrap() < 1000.0, "{taken:?}");
+    }
+
+    #[test]
+    fn a_burst_after_a_pause_is_not_cut_to_the_rate_of_the_pause() {
+        let start = Instant::now();
+        let mut pace = Pace::new(None, start);
+        pace.answered(500, 0, start + SECOND);
+        let mut now = start + 60 * SECOND;
+        for _ in 0..10 {
+            now += Duration::from_millis(5);
+            pace.answered(500, 0, now);
+        }
+        pace.answered(0, 500, now);
+        assert!(pace.limit().unwrap() > 30_000.0, "{:?}", pace.limit());
     }
 
     #[test]
