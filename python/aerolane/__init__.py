@@ -169,6 +169,7 @@ from aerolane._aerolane import (
     map_values,
     parse_ael,
     parse_ael_with_index,
+    writer_retry_classes,
 )
 from aerolane._aerolane import FilterExpression as Exp
 from aerolane.concurrent import execute_concurrent, execute_concurrent_with_args
@@ -345,4 +346,5 @@ __all__ = [
     "parse_ael",
     "parse_ael_with_index",
     "val",
+    "writer_retry_classes",
 ]

@@ -6,7 +6,14 @@ import pickle
 import pytest
 
 from aerolane import ErrorStrategy, Key
-from aerolane.exceptions import AerospikeError, BatchFailedError, ClientError, TimeoutError
+from aerolane.exceptions import (
+    AerospikeError,
+    BatchFailedError,
+    ClientError,
+    InvalidNamespaceError,
+    RecordNotFoundError,
+    TimeoutError,
+)
 from aerolane.native import (
     BatchPolicy,
     BatchReadOp,
@@ -135,3 +142,27 @@ def test_streams_of_builders(either, set_name):
     # It can be read once.
     with pytest.raises(ClientError):
         either.run(one.raise_for_failures())
+
+
+@pytest.mark.parametrize("how", ["as_numpy", "as_arrow"])
+def test_columns_say_which_rows_have_failed(client, run, keys, how):
+    if how == "as_numpy":
+        pytest.importorskip("numpy")
+    columns, keys = {how: True if how == "as_arrow" else [("n", "i4")]}, keys(6)
+    run(client, "batch_write", keys[1:], rows_of(keys[1:])).raise_for_failures()
+    read = run(client, "batch_read", keys[1:], ["n"], **columns)
+    assert read.failures() == [] and read.raise_for_failures() is None
+    # One is missing, and one has no such namespace.
+    keys[4] = Key("nowhere", "s", 4)
+    read = run(client, "batch_read", keys, ["n"], **columns)
+    (first, missing), (second, unroutable) = read.failures()
+    assert (first, second) == (0, 4)
+    assert isinstance(missing, RecordNotFoundError) and isinstance(unroutable, InvalidNamespaceError)
+    assert list(read.result_codes) == [2, 0, 0, 0, unroutable.result_code, 0]
+    assert [row for row, _ in read.failures(missing=False)] == [4]
+    with pytest.raises(BatchFailedError, match="2 of 6 rows of the batch failed") as caught:
+        read.raise_for_failures()
+    assert [row for row, _ in caught.value.records] == [0, 4] and not caught.value.in_doubt
+    with pytest.raises(BatchFailedError, match="1 of 6 rows") as caught:
+        read.raise_for_failures(missing=False)
+    run(client, "batch_read", keys[:4], ["n"], **columns).raise_for_failures(missing=False)

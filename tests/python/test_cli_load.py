@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import re
 import stat
 import sys
 
@@ -78,6 +79,15 @@ def write(name, content):
     return name
 
 
+def write_table(table, name):
+    if name.endswith("parquet"):
+        pyarrow.parquet.write_table(table, name)
+        return
+    make = pyarrow.ipc.new_stream if name.endswith("s") else pyarrow.ipc.new_file
+    with make(name, table.schema) as file:
+        file.write_table(table)
+
+
 def lines(name):
     with open(name, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
@@ -138,12 +148,7 @@ def test_parquet_and_arrow(load, bins, name):
             "day": pyarrow.array([1, 2, 3], pyarrow.date32()),
         }
     )
-    if name.endswith("parquet"):
-        pyarrow.parquet.write_table(table, name)
-    else:
-        make = pyarrow.ipc.new_stream if name.endswith("s") else pyarrow.ipc.new_file
-        with make(name, table.schema) as file:
-            file.write_table(table)
+    write_table(table, name)
     summary = load(name, "--type", "day=string", code=ExitCode.REJECTED)
     assert (summary["confirmed"], summary["rejected"]) == (2, 1)
     assert "no value in the key column" in summary["first_rejects"][0]["reason"]
@@ -160,6 +165,147 @@ def test_columns_that_no_bin_can_be_are_refused_at_once(run, set_name, bins):
     assert bins(1) is None
     run(*arguments, "--bins", "n")
     assert bins(1) == {"n": 1}
+
+
+@needs_pyarrow
+@pytest.mark.parametrize(
+    ("make", "kind", "better"),
+    [
+        (lambda: pyarrow.array([1.0]), "double", "int"),
+        (lambda: pyarrow.array([1.0], pyarrow.float32()), "float", "int"),
+        (lambda: pyarrow.array([True]), "bool", "string"),
+        (lambda: pyarrow.array([[1]]), r"list<\w+: int64>", "string"),
+        (lambda: pyarrow.array([{"a": 1}]), "struct<a: int64>", "string"),
+        (lambda: pyarrow.array([1], pyarrow.date32()), r"date32\[day\]", "string"),
+        # Parquet has no dictionary of booleans: they come back as booleans.
+        (lambda: pyarrow.array([True, False]).dictionary_encode()[:1], "(dictionary<values=bool, .+>|bool)", "string"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_a_key_column_of_a_type_that_no_key_has_is_refused_at_once(run, set_name, name, make, kind, better):
+    write_table(pyarrow.table({"id": make(), "n": [1]}), name)
+    options = ["--rejects", "rejects.jsonl", "--checkpoint", "checkpoint"]
+    result = run("load", name, "-s", set_name, "--key", "id", *options, code=ExitCode.USAGE)
+    message = f"the key column id of {name} is {kind}, but keys are int, string or bytes: say --type id={better},"
+    assert re.search(message, result.stderr)
+    assert os.listdir() == [name], "nothing keeps the command from being run again with another column"
+
+
+@needs_pyarrow
+def test_a_type_that_is_given_decides_whether_a_column_can_be_the_key(run, set_name, load, bins):
+    write_table(pyarrow.table({"id": [1.0, 2.5], "n": [1, 2]}), "a.parquet")
+    arguments = ["load", "a.parquet", "-s", set_name, "--key", "id", "--type"]
+    for kind in ("float", "bool", "geojson"):
+        message = run(*arguments, f"id={kind}", code=ExitCode.USAGE).stderr
+        assert f"--type id={kind}: keys are int, string or bytes" in message
+    assert load("a.parquet", "--type", "id=int", code=ExitCode.REJECTED)["confirmed"] == 1
+    assert load("a.parquet", "--type", "id=string")["confirmed"] == 2
+    assert bins(1) == {"n": 1} and bins("2.5") == {"n": 2}
+
+
+@needs_pyarrow
+@pytest.mark.parametrize("kind", ["uint16", "large_string", "string_view", "binary", "large_binary", "dictionary"])
+def test_key_columns_of_arrow_files(load, bins, kind):
+    values = [1, 2] if kind == "uint16" else [b"a", b"b"] if "binary" in kind else ["a", "b"]
+    column = pyarrow.array(values)
+    column = column.dictionary_encode() if kind == "dictionary" else column.cast(getattr(pyarrow, kind)())
+    write_table(pyarrow.table({"id": column, "n": [1, 2]}), "a.arrow")
+    assert load("a.arrow")["confirmed"] == 2
+    assert [bins(value) for value in values] == [{"n": 1}, {"n": 2}]
+
+
+@needs_pyarrow
+def test_a_key_column_of_nulls_rejects_its_rows(load):
+    write_table(pyarrow.table({"id": pyarrow.nulls(2), "n": [1, 2]}), "a.parquet")
+    assert load("a.parquet", code=ExitCode.REJECTED)["rejected"] == 2
+    write_table(pyarrow.table({"id": pyarrow.nulls(0), "n": []}), "empty.parquet")
+    assert load("empty.parquet")["rows"] == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "columns"), [('{"a": 1, "b": {"id": 1}}', "a, b"), ('{"ID": 1}', "ID"), ("{}", "none")]
+)
+@pytest.mark.parametrize("file", ["a.jsonl", "-"])
+def test_json_lines_whose_first_row_lacks_the_key_column_are_refused_at_once(run, set_name, file, first, columns):
+    content = f'\n{first}\n{{"id": 2, "n": 2}}\n'
+    if file != "-":
+        write(file, content)
+    before = os.listdir()
+    options = ["--format", "jsonl", "--rejects", "rejects.jsonl", "--checkpoint", "checkpoint"]
+    result = run("load", file, "-s", set_name, "--key", "id", *options, code=ExitCode.USAGE, input=content)
+    assert f"there is no column 'id'; the first row has {columns}\n" in result.stderr
+    assert os.listdir() == before, "nothing keeps the command from being run again with another column"
+
+
+@pytest.mark.parametrize("first", ['{"id": null, "n": 1}', '{"id": 1.5, "n": 1}', '{"id": [1], "n": 1}', "bad"])
+def test_a_first_row_of_json_that_has_no_usable_key_is_rejected(load, bins, first):
+    write("a.jsonl", first + '\n{"id": 2, "n": 2}\n{"n": 3}\n{"id": 4, "n": 4}\n')
+    summary = load("a.jsonl", code=ExitCode.REJECTED)
+    assert (summary["rows"], summary["confirmed"]) == (4, 2)
+    assert [told["row"] for told in summary["first_rejects"]] == [1, 3]
+    assert "no value in the key column id" in summary["first_rejects"][1]["reason"]
+    assert bins(2) == {"n": 2} and bins(4) == {"n": 4}
+
+
+def test_a_name_that_an_object_of_json_has_twice_rejects_its_row(load, bins):
+    twice = [
+        '{"id": 1, "n": 1, "n": 1}',
+        '{"id": 2, "id": 2, "n": 1}',
+        '{"id": 3, "m": {"a": [1, {"b": 1, "c": 2, "b": 3}]}}',
+        '{"id": 4, "m": {"$bytes": "AA==", "$bytes": "AA=="}}',
+        r'{"id": 5, "\u0061": null, "a": 1}',
+    ]
+    once = '{"id": 6, "n": 1, "N": "n: 1, n: 2", "m": [{"n": 1}, {"n": 2}, {"n": {"n": 3}}]}'
+    write("a.jsonl", "\n".join([*twice, once]))
+    summary = load("a.jsonl", "--rejects", "rejects.jsonl", code=ExitCode.REJECTED)
+    assert (summary["confirmed"], summary["rejected"]) == (1, 5)
+    rejected = lines("rejects.jsonl")
+    assert [told["text"] for told in rejected] == twice
+    names = ["n", "id", "b", "$bytes", "a"]
+    assert [told["reason"] for told in rejected] == [f"an object has the name {name!r} twice" for name in names]
+    assert bins(6) == {"n": 1, "N": "n: 1, n: 2", "m": [{"n": 1}, {"n": 2}, {"n": {"n": 3}}]}
+    assert [bins(n) for n in range(1, 6)] == [None] * 5
+
+
+def test_a_name_that_a_cell_of_json_has_twice_rejects_its_row(load, bins):
+    rows = ['{"a": 1, "a": 2};', '{};{"type": 1, "type": 2}', '{"$map": [[1, 2], [1, 3]]};', '{"a": 1};']
+    write("a.csv", "id;j;g\n" + "".join(f"{number};{row}\n" for number, row in enumerate(rows)))
+    options = ["--delimiter", ";", "--type", "j=json", "--type", "g=geojson"]
+    summary = load("a.csv", *options, code=ExitCode.REJECTED)
+    assert (summary["confirmed"], summary["rejected"]) == (1, 3)
+    reasons = [told["reason"] for told in summary["first_rejects"]]
+    expected = ["the name 'a' twice", "the name 'type' twice", "$map has the key '1' twice"]
+    assert all(part in reason for part, reason in zip(expected, reasons, strict=True)), reasons
+    assert bins(3) == {"j": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("a.csv", "id,n\n1.5,1\n2.5,2\n", []),
+        ("a.csv", "id,n\ntrue,1\n", []),
+        ("a.csv", "id,n\n1,1\n", ["--type", "id=float"]),
+        ("a.jsonl", '{"id": 1, "n": 1}', ["--type", "id=bool"]),
+    ],
+)
+def test_a_key_column_of_text_that_no_key_can_be_is_refused_at_once(run, set_name, name, content, options):
+    write(name, content)
+    result = run("load", name, "-s", set_name, "--key", "id", *options, code=ExitCode.USAGE)
+    assert re.search(
+        "the key column id is (float|bool), but keys are int, string or bytes: say --type id=string", result.stderr
+    )
+    assert os.listdir() == [name]
+
+
+def test_json_lines_keep_what_json_reads(load, bins):
+    """A byte order mark may be on any line (files that were joined); a lone surrogate is in the rejected record."""
+    with open("a.jsonl", "wb") as file:
+        file.write(b'\xef\xbb\xbf{"id": 1, "n": 1}\n\xef\xbb\xbf{"id": 2, "n": 2}\n{"id": 3, "s": "\xed\xa0\x80"}\n')
+        file.write(b'{"id": 4, "s": "\xff"}\n{"id": 5, "n": 5}')
+    summary = load("a.jsonl", code=ExitCode.REJECTED)
+    assert [bins(n) for n in (1, 2, 5)] == [{"n": n} for n in (1, 2, 5)]
+    assert [told["row"] for told in summary["first_rejects"]] == [3, 4]
+    assert summary["first_rejects"][0]["record"] == {"id": 3, "s": "\ud800"}
 
 
 @pytest.mark.parametrize(
@@ -389,6 +535,17 @@ def test_json_lines_bring_everything_back(run, load, client, set_name, name):
     for key, bins in before.items():
         again = client.get_blocking(Key("test", set_name, key)).bins
         assert repr(sorted(again.items())) == repr(sorted(bins.items()))
+
+
+def test_an_exported_record_without_a_key_has_a_null(run, load, client, set_name):
+    client.put_blocking(Key("test", set_name, "no key"), {"n": 1})
+    run("export", "-s", set_name, "-o", "a.jsonl")
+    assert lines("a.jsonl") == [{"key": None, "n": 1}]
+    # The first row may be such a record: it is rejected, and does not keep the others of the file from being loaded.
+    with open("a.jsonl", "a") as file:
+        file.write('{"key": 2, "n": 2}\n')
+    summary = load("a.jsonl", key="key", code=ExitCode.REJECTED)
+    assert (summary["confirmed"], summary["rejected"]) == (1, 1)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.parquet", "a.arrow"])

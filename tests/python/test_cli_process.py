@@ -139,6 +139,22 @@ def test_a_signal_ends_a_load_and_says_what_is_confirmed(start, checkpoint, clie
     assert set(generations) == {1}, "no row was written twice"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_load_that_waits_for_its_first_row(start, set_name, number):
+    # The signal comes in the very wait.
+    prelude = f"""
+import os, select
+wait = select.select
+def signalled(*arguments):
+    os.kill(os.getpid(), {int(number)})
+    return wait(*arguments)
+select.select = signalled
+"""
+    load = start(*loading(set_name), prelude=prelude)
+    assert load.process.wait(TIMEOUT) == ExitCode.INTERRUPTED, load.said()
+    assert "interrupted" in load.said()
+
+
 def test_a_second_signal_gives_up_what_has_no_outcome(start, checkpoint, new_cluster, connect, set_name):
     cluster = new_cluster(nodes=1)
     load = start(*loading(set_name, "--give-up-after", 600), on=cluster.seeds)

@@ -4,6 +4,7 @@ import array
 import asyncio
 import ctypes
 import datetime
+import decimal
 import math
 import resource
 import signal
@@ -243,6 +244,40 @@ def test_columns_of_nulls(write, bins):
     pa = pytest.importorskip("pyarrow")
     assert counts(write(pa.table({"id": [3], "n": [1], "a": pa.nulls(1)}))) == (1, 1, 0, 0)
     assert bins(3) == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([None, datetime.date(2020, 1, 1)], "datetime.date"),
+        ([datetime.datetime(2020, 1, 1)], "datetime.datetime"),
+        ((datetime.time(1),), "datetime.time"),
+        ([datetime.timedelta(1)], "datetime.timedelta"),
+        ([decimal.Decimal("1.5"), 2], "decimal.Decimal"),
+    ],
+)
+def test_dates_and_decimals_as_objects_are_refused_before_anything_is_written(write, bins, values, name):
+    rows = list(range(len(values)))
+    with pytest.raises(TypeError, match=f"the column 'when' cannot be written: Aerospike has no {name}: write ints"):
+        write({"id": rows, "when": values})
+    with pytest.raises(TypeError, match=f"the key column 'when' is {name}"):
+        write({"when": values, "n": rows}, key="when")
+    assert bins(0) is None
+    # Where the column is left out, it does not matter.
+    assert counts(write({"id": rows, "n": rows, "when": values}, bins=["n"])) == (len(rows), len(rows), 0, 0)
+
+
+def test_objects_of_polars_are_refused(write, bins):
+    """polars hands over their addresses."""
+    pl = pytest.importorskip("polars")
+    objects = pl.Series("o", [object(), object()], dtype=pl.Object)
+    for table in [pl.DataFrame({"id": [1, 2], "o": objects}), {"id": [1, 2], "o": objects}]:
+        with pytest.raises(TypeError, match="the column 'o' cannot be written: polars hands over the addresses"):
+            write(table)
+        with pytest.raises(TypeError, match=r"the key column 'o' is polars\.Object"):
+            write(table, key="o")
+    assert bins(1) is None
+    assert counts(write(pl.DataFrame({"id": [1, 2], "n": [1, 2], "o": objects}), bins=["n"])) == (2, 2, 0, 0)
 
 
 def test_pandas(write, bins):

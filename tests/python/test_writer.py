@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import re
+import signal
 import threading
 import time
 import weakref
+from pathlib import Path
 
 import pytest
 from conftest import LONG, UDFS, eventually, udf_module
@@ -20,6 +23,7 @@ from aerolane import (
     Key,
     Outcome,
     RecordNotFoundError,
+    ResultCode,
     SyncClient,
     WriterClosedError,
 )
@@ -580,3 +584,68 @@ def test_outcomes_agree_with_what_the_cluster_holds(own):
     print(counts)
     assert sum(counts.values()) == number
     assert counts["ok"] > number / 2
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_an_exception_in_the_block_says_what_was_confirmed(either, session, keys, kind):
+    async def fill():
+        async with session.writer() as bulk:
+            for n in range(100):
+                await bulk.put(keys(n), {"n": n})
+            raise kind
+
+    with pytest.raises(kind) as raised:
+        if either.kind == "sync":
+            with session.writer() as bulk:
+                for n in range(100):
+                    bulk.put(keys(n), {"n": n})
+                raise kind
+        else:
+            either.run(fill())
+    (note,) = raised.value.__notes__
+    assert note == "the writer has taken 100 records: 100 are confirmed, 0 have failed"
+    assert either.run(session.get(keys(99))).bins == {"n": 99}
+
+
+def test_an_interrupt_while_the_block_drains_says_what_is_outstanding(new_cluster):
+    class Alarm(Exception):
+        pass
+
+    def ring(*_):
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        cluster = new_cluster(nodes=1)
+        with SyncClient(cluster.seeds) as client:
+            session = client.create_session()
+            cluster.set_conditions(service_time={"write": "60s", "batch": "60s"})
+            with pytest.raises(Alarm) as raised, session.writer(**LONG) as bulk:
+                outcomes = [bulk.put(Key("test", "drain", n), {"n": n}) for n in range(10)]
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+            (note,) = raised.value.__notes__
+            assert note == (
+                "the writer has taken 10 records: 0 are confirmed, 0 have failed, and 10 are outstanding until the "
+                "client is closed"
+            )
+            assert bulk.closed and bulk.progress().outstanding == 10
+        assert all(outcome.done() and not outcome.ok for outcome in outcomes)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_retry_classes_are_data_and_the_documentation_has_them():
+    classes = aerolane.writer_retry_classes()
+    assert classes[ResultCode.DEVICE_OVERLOAD] == ("throttled", True)
+    assert classes[ResultCode.KEY_BUSY] == ("throttled", False)
+    assert classes[ResultCode.PARTITION_UNAVAILABLE] == ("moved", False)
+    assert ResultCode.GENERATION_ERROR not in classes
+    page = Path(__file__).parents[2] / "docs/python/writing.md"
+    told = {}
+    for line in page.read_text().splitlines():
+        if line.startswith(("| moved |", "| throttled, of ", "| transient |")):
+            _, name, codes, *_ = line.split("|")
+            rule = (name.split(",")[0].strip(), "of the node" in name)
+            told |= {ResultCode[code]: rule for code in re.findall(r"`([A-Z_]+)`", codes)}
+    assert told == classes

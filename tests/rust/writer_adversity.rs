@@ -84,6 +84,60 @@ async fn throttled_records_come_through_and_the_rate_follows() {
     }
 }
 
+/// A client whose breaker opens at the fourth error within so many seconds.
+async fn strict(target: &Target, error_rate_window: usize) -> Client {
+    let policy = ClientPolicy { max_error_rate: 3, error_rate_window, tend_interval: 1000, ..policy() };
+    Client::new(&policy, target.seeds()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn throttling_answers_slow_the_writer_and_do_not_open_the_breaker() {
+    if !on_embedded(FAULTS) {
+        return;
+    }
+    for code in [ResultCode::DeviceOverload, ResultCode::KeyBusy] {
+        let target = Target::embedded(1);
+        let client = strict(&target, 1000).await;
+        // The requests of a whole batch, and of one record.
+        for options in [patient(), WriterOptions { batch_records: 1, ..patient() }] {
+            let writer = client.writer(options).unwrap();
+            set(&target, None, &writes(FaultRule::new(FaultAction::Result(u8::from(code))).times(20)));
+            let outcomes = handed_over(&writer, &target, 100).await;
+            writer.flush().await;
+            assert!(outcomes.iter().all(|outcome| outcome.delivery().is_some_and(Delivery::is_ok)), "{code:?}");
+            let nodes = client.stats().nodes;
+            assert!(nodes.iter().all(|node| node.errors == 0 && !node.breaker_open), "{code:?}: {nodes:?}");
+        }
+        // Single calls are not paced.
+        set(&target, None, &writes(FaultRule::new(FaultAction::Result(u8::from(code))).times(4)));
+        for id in 0..2 {
+            drop(client.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", id)]).await);
+        }
+        assert!(client.stats().nodes.iter().any(|node| node.errors > 0), "{code:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_wait_while_the_breaker_is_open() {
+    if !on_embedded(FAULTS) {
+        return;
+    }
+    let target = Target::embedded(1);
+    let client = strict(&target, 1).await;
+    let writer = client.writer(WriterOptions { batch_records: 1, max_retries: 4, ..patient() }).unwrap();
+    set(&target, None, &writes(FaultRule::new(FaultAction::Result(u8::from(ResultCode::Timeout))).times(4)));
+    let outcomes = handed_over(&writer, &target, 50).await;
+    writer.flush().await;
+    for outcome in &outcomes {
+        let delivery = outcome.delivery().unwrap();
+        assert!(delivery.is_ok(), "{delivery:?}");
+        // None of them was refused by the breaker.
+        let codes: Vec<_> = delivery.attempts().map(|attempt| attempt.code).collect();
+        assert!(codes.iter().all(|code| [0, i32::from(u8::from(ResultCode::Timeout))].contains(code)), "{codes:?}");
+    }
+    assert_eq!(writer.metrics().retries, 4);
+}
+
 async fn handed_over(writer: &Writer, target: &Target, records: i64) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for id in 0..records {

@@ -313,6 +313,7 @@ from ._writer import Writer as Writer
 from ._writer import WriterProgress as WriterProgress
 from ._writer import Written as Written
 from ._writer import writer_figures as writer_figures
+from ._writer import writer_retry_classes as writer_retry_classes
 
 __version__: str
 

@@ -281,6 +281,15 @@ class NumpyRecords:
         """The bins as a `numpy.ma.MaskedArray` that hides values that are not valid. Its data is `batch_records`
         itself.
         """
+    def failures(self, *, missing: bool = True) -> Any:
+        """The rows that failed, as a list of (row number, exception); with `missing=False`, without those whose
+        record does not exist.
+        """
+    def raise_for_failures(self, *, missing: bool = True) -> Any:
+        """Raises `BatchFailedError` if a row failed; its `records` are what `failures()` returns.
+
+        With `missing=False`, a record that does not exist is not a failure.
+        """
     def __len__(self) -> int: ...
 
 @final
@@ -308,6 +317,15 @@ class ArrowRecords:
     def result_codes(self) -> list[int]:
         """The result code of each row, as a list. 0: the record was found; 2: it does not exist; for others see
         `ResultCode`.
+        """
+    def failures(self, *, missing: bool = True) -> Any:
+        """The rows that failed, as a list of (row number, exception); with `missing=False`, without those whose
+        record does not exist.
+        """
+    def raise_for_failures(self, *, missing: bool = True) -> Any:
+        """Raises `BatchFailedError` if a row failed; its `records` are what `failures()` returns.
+
+        With `missing=False`, a record that does not exist is not a failure.
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""

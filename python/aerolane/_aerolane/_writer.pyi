@@ -381,6 +381,12 @@ def writer_figures() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, s
     description), for exporters.
     """
 
+def writer_retry_classes() -> dict[ResultCode, tuple[Literal["moved", "throttled", "transient"], bool]]:
+    """What a writer makes of each result code of the server that is worth another attempt: its class (`"moved"`,
+    `"throttled"` or `"transient"`), and whether it speaks for the whole node, so that the rate of records to that
+    falls. All other codes are permanent: the record has failed.
+    """
+
 @final
 class Writer(_Writer[Awaitable[Outcome]]):
     """Writes records in bulk from asyncio and reports the outcome of each one. Created by `session.writer()`.

@@ -8,7 +8,7 @@ from typing import Any
 
 from aerolane import GeoJSON
 from aerolane.cli.exit_codes import usage
-from aerolane.cli.json_values import decode_base64, from_json
+from aerolane.cli.json_values import decode_base64, from_json, json_loads
 
 # A number that its text can be made from again: "007" and "+1" are strings.
 _INT = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
@@ -166,13 +166,15 @@ def _parse_bool(text: str) -> bool:
         raise ValueError("not true or false") from None
 
 
+# Types whose values no key can be. What JSON text holds is known only when it is read.
+NO_KEYS = (ColumnType.FLOAT, ColumnType.BOOL, ColumnType.GEOJSON)
 _PARSERS: Mapping[ColumnType, Callable[[str], Any]] = {
     ColumnType.INT: _parse_int,
     ColumnType.FLOAT: _parse_float,
     ColumnType.BOOL: _parse_bool,
     ColumnType.BYTES: decode_base64,
-    ColumnType.JSON: lambda text: from_json(json.loads(text)),
-    ColumnType.GEOJSON: lambda text: GeoJSON(json.dumps(json.loads(text))),
+    ColumnType.JSON: lambda text: from_json(json_loads(text)),
+    ColumnType.GEOJSON: lambda text: GeoJSON(json.dumps(json_loads(text))),
 }
 _TAKES: Mapping[ColumnType, type | tuple[type, ...]] = {
     ColumnType.INT: int,

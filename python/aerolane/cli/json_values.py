@@ -77,6 +77,27 @@ def _float(text: object) -> float:
     return float(text)
 
 
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of the names and values that its text has. `json` alone would keep the last value of each name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"an object has the name {name[:100]!r} twice")
+            seen.add(name)
+    return found
+
+
+# One for all lines: `json.loads` with a hook makes a decoder for each call, which costs as much as a short line.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def json_loads(text: str) -> object:
+    """The values of JSON text. Raises `ValueError`, also where an object has a name twice."""
+    return _DECODER.decode(text)
+
+
 def _map(pairs: object) -> dict[Any, Any]:
     if not isinstance(pairs, list):
         raise ValueError("$map is a list of pairs")
@@ -87,6 +108,8 @@ def _map(pairs: object) -> dict[Any, Any]:
         key, item = (from_json(part) for part in cast("list[object]", pair))
         if isinstance(key, (list, dict)):
             raise ValueError("keys of maps are not lists or maps")
+        if key in found:
+            raise ValueError(f"$map has the key {str(key)[:100]!r} twice")
         found[key] = item
     return found
 

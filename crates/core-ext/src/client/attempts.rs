@@ -95,6 +95,8 @@ pub(crate) struct Attempts<'a> {
     loop_busy: Duration,
     /// The failure that is taken in has counted against its node already.
     repeated: bool,
+    /// See [`set_paced`](Self::set_paced).
+    paced: bool,
 }
 
 /// One attempt: which node, and until when.
@@ -139,6 +141,7 @@ impl<'a> Attempts<'a> {
             failures: Vec::new(),
             loop_busy: Duration::ZERO,
             repeated: false,
+            paced: false,
         }
     }
 
@@ -331,6 +334,12 @@ impl<'a> Attempts<'a> {
         self.repeated = repeated;
     }
 
+    /// Whether the caller slows down by itself when a node answers that it has too much to do: such answers do not count against
+    /// the node then, whose circuit breaker would stop the caller altogether.
+    pub(crate) const fn set_paced(&mut self, paced: bool) {
+        self.paced = paced;
+    }
+
     fn count_against(&self, node: &NodeInfo) {
         if !self.repeated {
             node.record_error();
@@ -360,7 +369,9 @@ impl<'a> Attempts<'a> {
         self.lost_in_a_row = if code == ResultCode::PartitionUnavailable { self.lost_in_a_row + 1 } else { 0 };
         match code {
             code if Breaker::counts(code) => {
-                self.count_against(node);
+                if !self.paced || code == ResultCode::Timeout {
+                    self.count_against(node);
+                }
                 self.advance(false);
                 self.failed(error, now)
             }

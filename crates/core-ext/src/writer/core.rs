@@ -8,6 +8,7 @@
 //! outcome, so neither batches nor retries can change places.
 
 mod blocks;
+mod node;
 mod open;
 mod slots;
 mod youngest;
@@ -22,12 +23,12 @@ use super::arrivals::Arrivals;
 use super::counts::{Counts, NodeCounts};
 use super::delivery::{AttemptEnd, Delivery, Written};
 use super::options::WriterOptions;
-use super::rate::{Limiter, Pace};
+use super::rate::Limiter;
 use super::retry::{Jitter, RetryBudget, RetryClass, backoff, pause_after_move};
-use super::width::Width;
 use crate::error::{Error, Result};
 use blocks::Outstanding;
 pub(super) use blocks::{Block, BlockEnds, BlockRef, DoneBlock};
+use node::NodeQueue;
 pub(super) use open::{NewRow, Opener};
 pub(super) use slots::SlotRef;
 use slots::{NONE, Slot, Slots, Stage};
@@ -56,6 +57,9 @@ pub(super) trait Router {
 
     /// The index of the node that owns the key's partition; `None`: nobody does at the moment.
     fn node(&self, namespace: &str, digest: &Digest) -> Option<u16>;
+
+    /// Why nothing is sent to a node at the moment.
+    fn refusal(&self, node: u16) -> Option<Error>;
 }
 
 /// A record on its way.
@@ -74,31 +78,6 @@ pub(super) struct Done<T, P> {
     pub(super) delivery: Delivery,
     /// To be dropped where nobody waits for it.
     _payload: Option<P>,
-}
-
-#[derive(Debug)]
-struct NodeQueue {
-    /// Some of them may be gone.
-    queue: VecDeque<SlotRef>,
-    records: usize,
-    bytes: usize,
-    /// The blocks in its queue, and how many rows they have.
-    blocks: VecDeque<u64>,
-    block_rows: usize,
-    /// The blocks that rows are added to, and how many these have.
-    open: Vec<u64>,
-    open_rows: usize,
-    /// How many rows the block had that was closed last.
-    last_filled: usize,
-    /// Senders, and how many of them have not taken their rows.
-    in_flight: usize,
-    starting: usize,
-    width: Width,
-    /// When a sender has taken rows last.
-    sent: Option<Instant>,
-    limiter: Limiter,
-    pace: Pace,
-    counts: NodeCounts,
 }
 
 /// The records of a writer that have no outcome yet.
@@ -232,6 +211,9 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         let full = block
             || node.records.saturating_sub(claimed) >= options.batch_records
             || node.bytes.saturating_sub(starting * options.batch_bytes) >= options.batch_bytes;
+        if node.is_refused(now) {
+            return false;
+        }
         let ready = full
             || (starting == 0
                 && !is_wide
@@ -296,7 +278,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         self.follow(now, router);
         let index = usize::from(node);
         self.nodes[index].starting -= 1;
-        let Some((records, bytes)) = self.allowed(index, now) else {
+        let Some((records, bytes)) = self.allowed_by(router, index, now) else {
             self.nodes[index].in_flight -= 1;
             return;
         };
@@ -336,6 +318,15 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         let (records, bytes) = self.total.available(now)?;
         let (node_records, node_bytes) = self.nodes[index].limiter.available(now)?;
         Some((records.min(node_records), bytes.min(node_bytes)))
+    }
+
+    /// The same, if the node is sent anything at all.
+    fn allowed_by(&mut self, router: &impl Router, index: usize, now: Instant) -> Option<(usize, usize)> {
+        if router.refusal(index as u16).is_some() {
+            self.nodes[index].refuse(now);
+            return None;
+        }
+        self.allowed(index, now)
     }
 
     /// A sender sends rows to a node.
@@ -447,8 +438,14 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             if !self.slots.is_at(SlotRef { slot, sequence }, Stage::Pausing) {
                 continue;
             }
-            if self.slots[slot].moves > 0 {
+            let record = &self.slots[slot];
+            let is_paced = record.last_error.as_ref().is_some_and(|error| RetryClass::of(error).1);
+            if record.moves > 0 {
                 // Not a retry that counts.
+                self.queue(slot, now, router, true);
+            } else if is_paced {
+                // The rate of records to its node sees to it that there are not too many.
+                self.counts.retries += 1;
                 self.queue(slot, now, router, true);
             } else {
                 self.slots[slot].stage = Stage::AwaitingBudget;
@@ -518,7 +515,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
             if nothing || node.in_flight >= self.options.batches_in_flight || node.starting > 0 {
                 continue;
             }
-            let limited = self.total.ready_at().max(node.limiter.ready_at());
+            let limited = self.total.ready_at().max(node.limiter.ready_at()).max(node.refused_until.unwrap_or(now));
             let lingers = if node.blocks.is_empty() { self.lingers_until(index) } else { None };
             earlier(lingers.map_or(limited, |at| at.max(limited)).max(now + Duration::from_micros(100)));
         }
@@ -558,25 +555,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
     fn node(&mut self, node: u16, now: Instant) -> &mut NodeQueue {
         let index = usize::from(node);
         while self.nodes.len() <= index {
-            let options = &self.options;
-            let (records, bytes) = (options.max_records_per_second_per_node, options.max_bytes_per_second_per_node);
-            self.nodes.push(NodeQueue {
-                queue: VecDeque::new(),
-                records: 0,
-                bytes: 0,
-                blocks: VecDeque::new(),
-                block_rows: 0,
-                open: Vec::new(),
-                open_rows: 0,
-                last_filled: 0,
-                in_flight: 0,
-                starting: 0,
-                width: Width::default(),
-                sent: None,
-                limiter: Limiter::new(records, bytes, now),
-                pace: Pace::new(records, now),
-                counts: NodeCounts::default(),
-            });
+            self.nodes.push(NodeQueue::new(&self.options, now));
         }
         &mut self.nodes[index]
     }
@@ -607,7 +586,11 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         let record = &mut self.slots[slot];
         let sent = record.tries.made() > 0;
         let error = Error::record_expired(self.options.record_ttl, sent);
-        let error = match record.last_error.take() {
+        let why = || {
+            let tag = record.tag.as_ref()?;
+            router.refusal(router.node(tag.namespace(), tag.digest())?)
+        };
+        let error = match record.last_error.take().or_else(why) {
             Some(last) => error.with_cause(last),
             None => error,
         };

@@ -55,6 +55,11 @@ impl Router for Topology {
         let owner = self.namespace(namespace).ok()?.owner(0, partition_id(digest))?;
         Some(owner.index() as u16)
     }
+
+    fn refusal(&self, node: u16) -> Option<Error> {
+        let node = Self::node(self, NodeId::from_index(usize::from(node)))?;
+        node.breaker().is_open().then(|| Error::max_error_rate(node.label()))
+    }
 }
 
 /// Where senders run.
@@ -683,6 +688,10 @@ impl<K: WriterKey> Drop for Inner<K> {
             }
 
             fn node(&self, _namespace: &str, _digest: &Digest) -> Option<u16> {
+                None
+            }
+
+            fn refusal(&self, _node: u16) -> Option<Error> {
                 None
             }
         }

@@ -34,6 +34,7 @@ mod options;
 mod outcome;
 mod outcome_list;
 mod owner_queue;
+mod pace;
 mod put;
 mod rate;
 mod raw;

@@ -55,7 +55,8 @@ pub struct WriterOptions {
     /// only: for programs that hand records over and look at nothing but failures. Default false.
     pub failures_only: bool,
     /// How many retries each record that succeeds pays for. Together with `min_retries_per_second` this keeps retries from
-    /// storming a sick cluster: a retry that nothing has paid for waits. Default 0.2.
+    /// storming a sick cluster: a retry that nothing has paid for waits. Retries of records that their node has throttled
+    /// ([`CLASSES`](super::CLASSES)) are bounded by the rate of that node instead. Default 0.2.
     pub retries_per_success: f64,
     /// How many retries a second are possible even if nothing succeeds. Default 100.
     pub min_retries_per_second: f64,

@@ -26,8 +26,8 @@ pub enum RetryClass {
     Permanent,
 }
 
-/// The class of each result code of the server that is worth another attempt, and whether it speaks for the whole node,
-/// so that the rate of records to it falls. All other codes are [`RetryClass::Permanent`].
+/// The class of each result code of the server that is worth another attempt, and whether it speaks for the whole node: then
+/// the rate of records to it falls, and its retries are bounded by that and not by the budget. All other codes are [`RetryClass::Permanent`].
 pub const CLASSES: &[(ResultCode, RetryClass, bool)] = &[
     (ResultCode::PartitionUnavailable, RetryClass::Moved, false),
     (ResultCode::ClusterKeyMismatch, RetryClass::Moved, false),

@@ -2,9 +2,9 @@
 
 mod blocks;
 mod puts;
+mod throttled;
 mod world;
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -347,34 +347,6 @@ fn a_sick_cluster_is_not_stormed() {
     assert_eq!(world.outcomes.len(), 250);
     let retries = world.core.counts().retries;
     assert!((1400..1550).contains(&retries), "{retries}: 1000 saved up, and 50 a second");
-}
-
-#[test]
-fn a_throttled_node_is_sent_less_and_the_others_are_not() {
-    let taken = RefCell::new([0_u64; 3]);
-    let options = WriterOptions { batch_records: 20, record_ttl: Duration::from_secs(3600), ..options() };
-    let mut second = 0;
-    let mut world = World::new(options, move |node, _, _| {
-        let mut taken = taken.borrow_mut();
-        taken[usize::from(node)] += 1;
-        second += 1;
-        // Node 0 throttles three of four for a while.
-        if node == 0 && second < 4000 && second % 4 != 0 { server(ResultCode::DeviceOverload) } else { ok() }
-    });
-    let mut limited = [0; 3];
-    for round in 0..400 {
-        (0..30).for_each(|key| world.hand((round + key * 7) as u8, What::Put));
-        world.run(MS * 5);
-        for (node, counts) in world.core.node_counts() {
-            limited[node] += u32::from(counts.records_per_second_limit.is_some());
-        }
-    }
-    // Its rate comes back once it takes what it is sent.
-    assert!(limited[0] > 100 && limited[1..] == [0, 0], "limited in {limited:?} of 400 rounds");
-    world.run(Duration::from_secs(3000));
-    assert_eq!(world.core.outstanding().0, 0);
-    assert!(world.outcomes.values().all(Delivery::is_ok));
-    assert_eq!(world.outcomes.len(), 12_000);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::raw::{RawOutcome, RawShape};
-use aerospike_core::{BatchPolicy as CoreBatch, ClientResultCode, ResultCode};
+use aerospike_core::{BatchPolicy as CoreBatch, ResultCode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -15,7 +15,7 @@ use super::run::Batch;
 use super::shape;
 use super::stream::Streamed;
 use crate::columns::{
-    self, ArrowRecords, ArrowUnfit, Builder, Identity, Inference, Layout, NumpyRecords, Table, Wanted,
+    self, ArrowRecords, ArrowUnfit, Builder, Identity, Inference, Layout, NumpyRecords, RowFailures, Table, Wanted,
 };
 use crate::command::{Either, Executable};
 use crate::core::ClientCore;
@@ -137,8 +137,8 @@ fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> P
         for row in 0..rows.len() {
             match rows.outcome(row) {
                 RawOutcome::Answered(message) => table.push(message)?,
-                RawOutcome::Failed(error) => table.push_missing(error.result_code()),
-                _ => table.push_missing(i32::from(ClientResultCode::NoResponse)),
+                RawOutcome::Failed(error) => table.push_failed(Some(error)),
+                _ => table.push_failed(None),
             }
         }
         Ok(table)
@@ -164,7 +164,7 @@ fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>>
             wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
         };
         let (mut builder, mut chunks) = (Builder::new(Arc::new(schema), BATCH_ROWS), Vec::new());
-        let mut result_codes = Vec::with_capacity(rows.len());
+        let (mut result_codes, mut failures) = (Vec::with_capacity(rows.len()), RowFailures::default());
         for (row, key) in rows.keys().enumerate() {
             let identity = identity(key);
             let code = match rows.outcome(row) {
@@ -172,13 +172,9 @@ fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>>
                     builder.push(message, Some(identity))?;
                     0
                 }
-                RawOutcome::Failed(error) => {
+                outcome => {
                     builder.push_missing(identity)?;
-                    error.result_code()
-                }
-                _ => {
-                    builder.push_missing(identity)?;
-                    i32::from(ClientResultCode::NoResponse)
+                    failures.add(row, if let RawOutcome::Failed(error) = outcome { Some(error) } else { None })
                 }
             };
             result_codes.push(code);
@@ -186,7 +182,7 @@ fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>>
                 chunks.extend(builder.take());
             }
         }
-        Ok(ArrowRecords::new(chunks, builder, result_codes))
+        Ok(ArrowRecords::new(chunks, builder, result_codes, failures))
     });
     let records = records.map_err(|unfit: ArrowUnfit| errors::to_py(py, &unfit.into()))?;
     Ok(Py::new(py, records)?.into_any())

@@ -5,12 +5,14 @@
 //! * [`table`]: rows that are filled from answers
 //! * [`records`]: the arrays, as Python sees them
 //! * [`arrow`]: Arrow columns
+//! * [`failures`]: the rows that have failed
 //! * [`plain`]: types without parts, by Arrow's names
 //! * [`frames`]: these as frames of other libraries
 //! * [`input`]: the other way: tables that are read
 
 mod arrow;
 mod dtype;
+mod failures;
 pub(crate) mod frames;
 mod input;
 mod plain;
@@ -24,6 +26,7 @@ pub(crate) use arrow::{
     Unfit as ArrowUnfit, Wanted, as_arrow, attached, schema_capsule, stream_capsule,
 };
 pub(crate) use dtype::Layout;
+pub(crate) use failures::RowFailures;
 pub(crate) use input::{Fault, Input, KeyKind, Part, Unfit};
 pub(crate) use records::NumpyRecords;
 pub(crate) use table::Table;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::dtype::valid_dtype;
+use super::failures::{RowFailures, row_failures};
 use super::table::Table;
 
 /// Memory that numpy arrays share: it lives as long as they do.
@@ -87,8 +88,11 @@ pub(crate) struct NumpyRecords {
     valid: Py<PyAny>,
     result_codes: Py<PyAny>,
     meta: Py<PyAny>,
+    failures: RowFailures,
     len: usize,
 }
+
+row_failures!(NumpyRecords, failures, len);
 
 impl NumpyRecords {
     pub(crate) fn new(py: Python<'_>, table: Table, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -102,6 +106,7 @@ impl NumpyRecords {
             valid: array(py, table.valid, &valid)?,
             result_codes: numbers(py, &table.result_codes, |code| code.to_ne_bytes(), "i4")?,
             meta: array(py, pairs, &meta)?,
+            failures: table.failures,
             len,
         })
     }

@@ -1,10 +1,12 @@
 //! Rows that are filled from answers, without Python.
 
+use aerolane::Error;
 use aerolane_wire::WireResult;
 use aerolane_wire::message::{MessageReader, Op};
 use aerolane_wire::particle::particle_type;
 
 use super::dtype::{Field, Kind, Layout};
+use super::failures::RowFailures;
 
 /// Rows of one layout. What is not valid is 0, in float fields not-a-number.
 #[derive(Debug)]
@@ -16,6 +18,7 @@ pub(crate) struct Table {
     pub(super) result_codes: Vec<i32>,
     pub(super) generations: Vec<u32>,
     pub(super) expirations: Vec<u32>,
+    pub(super) failures: RowFailures,
     /// A row without a bin.
     empty: Vec<u8>,
 }
@@ -33,6 +36,7 @@ impl Table {
             result_codes: Vec::new(),
             generations: Vec::new(),
             expirations: Vec::new(),
+            failures: RowFailures::default(),
             empty,
         }
     }
@@ -50,8 +54,14 @@ impl Table {
         self.result_codes.len()
     }
 
+    /// Appends a row that has failed; `None`: the server has left it out.
+    pub(crate) fn push_failed(&mut self, error: Option<&Error>) {
+        let code = self.failures.add(self.len(), error);
+        self.push_missing(code);
+    }
+
     /// Appends a row without a record.
-    pub(crate) fn push_missing(&mut self, result_code: i32) {
+    fn push_missing(&mut self, result_code: i32) {
         self.rows.extend_from_slice(&self.empty);
         self.valid.resize(self.valid.len() + self.layout.fields.len(), 0);
         self.result_codes.push(result_code);

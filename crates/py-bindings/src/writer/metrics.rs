@@ -1,9 +1,11 @@
 //! What a writer has counted, as Python objects.
 
-use aerolane::writer::{FIGURES, Figure, FigureKind, NODE_FIGURES, Progress, WriterMetrics};
+use aerolane::writer::{CLASSES, FIGURES, Figure, FigureKind, NODE_FIGURES, Progress, WriterMetrics};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList};
+
+use crate::errors::result_code;
 
 /// `WriterProgress`, a named tuple.
 pub(super) fn progress_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -78,6 +80,18 @@ type Described = (&'static str, &'static str, &'static str);
 #[pyfunction]
 pub(super) fn writer_figures() -> (Vec<Described>, Vec<Described>) {
     (described(FIGURES), described(NODE_FIGURES))
+}
+
+/// What a writer makes of each result code of the server that is worth another attempt: its class (`"moved"`, `"throttled"` or
+/// `"transient"`), and whether it speaks for the whole node, so that the rate of records to that falls. All other codes are
+/// permanent: the record has failed.
+#[pyfunction]
+pub(super) fn writer_retry_classes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let classes = PyDict::new(py);
+    for (code, class, slows_node) in CLASSES {
+        classes.set_item(result_code(py, i32::from(u8::from(*code)))?, (class.name(), *slows_node))?;
+    }
+    Ok(classes)
 }
 
 fn described<M>(figures: &'static [Figure<M>]) -> Vec<Described> {

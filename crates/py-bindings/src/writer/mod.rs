@@ -34,5 +34,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     table::register(module)?;
     module.add("WriterProgress", metrics::progress_class(py)?)?;
     module.add_function(wrap_pyfunction!(metrics::writer_figures, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::writer_retry_classes, module)?)?;
     Ok(())
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aerolane::raw::RawShape;
-use aerolane::writer::{RawWriter, shape};
+use aerolane::writer::{Progress, RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::export::Exporters;
 use super::key::WrittenKey;
@@ -228,6 +229,20 @@ impl Common {
             last.waited(Arc::clone(&self.core)).await;
         }
         left
+    }
+
+    /// Adds to an exception that leaves the writer's block what has become of the records.
+    fn tell(&self, error: Option<&Bound<'_, PyAny>>) {
+        let Some(error) = error.filter(|error| !error.is_none()) else { return };
+        let Progress { handed_over, ok, failed, outstanding, .. } = self.raw.progress();
+        let rest = match outstanding {
+            0 => String::new(),
+            _ => format!(", and {outstanding} are outstanding until the client is closed"),
+        };
+        let text =
+            format!("the writer has taken {handed_over} records: {ok} are confirmed, {failed} have failed{rest}");
+        // An exception that takes no note stays as it is.
+        drop(error.call_method1(intern!(error.py(), "add_note"), (text,)));
     }
 
     fn add_exporter(&self, exporter: &Bound<'_, PyAny>, interval: f64, on_loop: bool) -> PyResult<()> {
@@ -565,15 +580,18 @@ impl Writer {
         host::ready_as(py, "__aenter__", slf.into_any())
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let writer = Arc::clone(&self.0);
+    #[pyo3(signature = (*exception))]
+    fn __aexit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let (writer, error) = (Arc::clone(&self.0), exception.get_item(1).ok().map(Bound::unbind));
         if self.0.core.raw.cluster().is_closed() {
             return host::ready(py, py.None());
         }
         host::drive(py, &self.0.core, move |_| async move {
-            writer.closed(None).await;
-            let made: MakeResult = Box::new(|py| Ok(py.None()));
+            Arc::clone(&writer).closed(None).await;
+            let made: MakeResult = Box::new(move |py| {
+                writer.tell(error.as_ref().map(|error| error.bind(py)));
+                Ok(py.None())
+            });
             made
         })
     }
@@ -613,9 +631,10 @@ impl SyncWriter {
         slf
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.0.close_blocking(py, None)?;
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        self.0.close_blocking(py, None).inspect_err(|interrupted| self.0.tell(Some(interrupted.value(py))))?;
+        self.0.tell(exception.get_item(1).ok().as_ref());
         Ok(false)
     }
 }

@@ -44,11 +44,12 @@ class _TextSink:
 
 
 class JsonLinesSink(_TextSink):
-    """An object per record, with the bins that it has."""
+    """An object per record, with the bins that it has.
+
+    A key that is not known is null, not left out: `load` refuses a file whose first row lacks the key column.
+    """
 
     def _add(self, row: dict[str, Any]) -> None:
-        if self._columns.key in row and row[self._columns.key] is None:
-            del row[self._columns.key]
         line = dumps_row(row)
         self._output.stream.write(line.encode("utf-8", "surrogatepass") + b"\n")
 

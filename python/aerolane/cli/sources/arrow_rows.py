@@ -4,11 +4,11 @@ Rows are Python values here, as those of the other sources. A path that hands wh
 and needs of the loader only the number of a batch's first row.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from aerolane.cli.arrow import pyarrow
-from aerolane.cli.column_types import ColumnType, convert
+from aerolane.cli.column_types import NO_KEYS, ColumnType, convert
 from aerolane.cli.exit_codes import Failure, file_failure, usage
 from aerolane.cli.sources.rows import TEXT_LIMIT, BadRow, Row
 
@@ -50,14 +50,30 @@ class ArrowRows:
         self.types = {field.name: str(types.get(field.name, field.type)) for field in schema}
         self._schema = schema
 
-    def check(self, columns: list[str]) -> None:
-        """Refuses columns whose values no bin can have. Raises `Failure`."""
+    def check(self, key: str, bins: Collection[str]) -> None:
+        """Refuses a key column whose values no key can be, and columns whose values no bin can have.
+
+        Raises `Failure`.
+        """
+        self._check_key(key)
         for field in self._schema:
-            if field.name in columns and field.name not in self._types and not self._fits(field.type):
+            if field.name in bins and field.name not in self._types and not self._fits(field.type):
                 raise usage(
                     f"column {field.name} of {self._path} is {field.type}, which no bin can be:"
                     f" say --type {field.name}=string, or leave it out (--bins)"
                 )
+
+    def _check_key(self, key: str) -> None:
+        given, kind = self._types.get(key), self._schema.field(key).type
+        if given in NO_KEYS:
+            raise usage(f"--type {key}={given}: keys are int, string or bytes")
+        if given is None and not self._can_be_key(kind):
+            # Libraries that have no null among integers make floats of a column of integers.
+            better = ColumnType.INT if self._pyarrow.types.is_floating(kind) else ColumnType.STRING
+            raise usage(
+                f"the key column {key} of {self._path} is {kind}, but keys are int, string or bytes:"
+                f" say --type {key}={better}, or name another column (--key)"
+            )
 
     def _open_parquet(self) -> Any:
         file = pyarrow("pyarrow.parquet").ParquetFile(self._path)
@@ -90,10 +106,15 @@ class ArrowRows:
             return self._fits(kind.value_type)
         if types.is_struct(kind):
             return all(self._fits(field.type) for field in kind)
+        return types.is_floating(kind) or types.is_boolean(kind) or self._can_be_key(kind)
+
+    def _can_be_key(self, kind: Any) -> bool:
+        """Whether keys can be of this type. Nulls are values that rows lack, which is for each row to say."""
+        types = self._pyarrow.types
+        if types.is_dictionary(kind):
+            return self._can_be_key(kind.value_type)
         plain = (
             types.is_integer,
-            types.is_floating,
-            types.is_boolean,
             types.is_null,
             types.is_string,
             types.is_large_string,

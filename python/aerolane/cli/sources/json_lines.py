@@ -1,13 +1,14 @@
 """JSON lines: an object on each line."""
 
-import json
+import codecs
+import itertools
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 from aerolane.cli.column_types import ColumnType, convert
-from aerolane.cli.exit_codes import file_failure
-from aerolane.cli.json_values import from_json
+from aerolane.cli.exit_codes import file_failure, usage
+from aerolane.cli.json_values import from_json, json_loads
 from aerolane.cli.sources.files import Bytes
 from aerolane.cli.sources.rows import ROW_LIMIT, TEXT_LIMIT, BadRow, Row
 
@@ -23,8 +24,24 @@ class JsonLines:
         self._file = file
         self._types = types
         self.types = {column: str(kind) for column, kind in types.items()}
+        self._rows = self._read()
+
+    def check(self, key: str) -> None:
+        """Refuses a file whose first row lacks the key column. Raises `Failure`.
+
+        A later row that lacks it is only rejected, and so is a first one that cannot be read or has no usable key.
+        """
+        first = next(self._rows, None)
+        if first is None:
+            return
+        if isinstance(first, Row) and key not in first.values:
+            raise usage(f"there is no column {key!r}; the first row has {', '.join(first.values) or 'none'}")
+        self._rows = itertools.chain((first,), self._rows)
 
     def __iter__(self) -> Iterator[Row | BadRow]:
+        return self._rows
+
+    def _read(self) -> Iterator[Row | BadRow]:
         number = 0
         for at, (line, size) in enumerate(self._lines(), 1):
             if line.isspace():
@@ -33,7 +50,8 @@ class JsonLines:
             try:
                 if size > ROW_LIMIT:
                     raise ValueError(f"a line of {size} bytes; at most {ROW_LIMIT} can be read")
-                value = json.loads(line.decode("utf-8-sig") if at == 1 else line)
+                # A lone surrogate is the client's to refuse, so that the rejects file has the record.
+                value: object = json_loads(line.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogatepass"))
                 if not isinstance(value, dict):
                     raise ValueError(f"a JSON object is expected, not {type(value).__name__}")
                 values = {name: from_json(item) for name, item in cast("dict[str, object]", value).items()}

@@ -438,6 +438,10 @@ impl<B: AsRef<Block> + Send + Sync> Rows for SentBlock<B> {
         Ok(())
     }
 
+    fn are_paced(&self) -> bool {
+        true
+    }
+
     fn fits_single(&self, _row: u32) -> bool {
         true
     }

@@ -188,6 +188,7 @@ impl<'a, R: Rows + ?Sized> BatchCall<'a, R> {
         let count = call.rows.count();
         let mut attempts =
             Attempts::new(cluster, &policy.base_policy, Subject::default(), (CommandType::BatchRead, false), now);
+        attempts.set_paced(call.rows.are_paced());
         if let Some(limit) = parts::limit_ms(&policy.base_policy, count, 0) {
             attempts.set_limit(limit);
         }

@@ -49,6 +49,11 @@ pub(in crate::client) trait Rows {
     /// Takes in a row's answer. `sent` counts the requests that held the row, for "in doubt".
     fn answer(&mut self, policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()>;
 
+    /// Whether the caller sends less by itself to a node that has too much to do.
+    fn are_paced(&self) -> bool {
+        false
+    }
+
     /// Whether a row that is alone on its node can go as a plain command.
     fn fits_single(&self, row: u32) -> bool;
 

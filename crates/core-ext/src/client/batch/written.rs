@@ -112,7 +112,8 @@ impl<K: RawKey> WrittenRows<K> {
         let subject = Subject { namespace: key.namespace(), set: "" };
         // It counts as what it would be among others.
         let what = (CommandType::BatchWrite, true);
-        let attempts = Attempts::new(cluster, &policy.base_policy, subject, what, now);
+        let mut attempts = Attempts::new(cluster, &policy.base_policy, subject, what, now);
+        attempts.set_paced(self.are_paced());
         Ok((attempts, partition_id(key.digest())))
     }
 
@@ -149,6 +150,10 @@ impl<K: RawKey> Rows for WrittenRows<K> {
     fn answer(&mut self, policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()> {
         self.nodes[row as usize] = Some(Arc::clone(answer.node()));
         self.rows.answer(policy, row, answer, sent)
+    }
+
+    fn are_paced(&self) -> bool {
+        true
     }
 
     fn fits_single(&self, row: u32) -> bool {

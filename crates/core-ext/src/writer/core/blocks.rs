@@ -147,7 +147,7 @@ impl<T: Tag, P: Payload, B: Block<T, P>> Core<T, P, B> {
         {
             return None;
         }
-        let (records, most_bytes) = self.allowed(index, now)?;
+        let (records, most_bytes) = self.allowed_by(router, index, now)?;
         let block = self.blocks.get_mut(&first)?;
         let (count, bytes) = (block.count, block.bytes);
         self.nodes[index].blocks.pop_front();

@@ -56,6 +56,8 @@ pub(super) struct Map {
     pub(super) version: u64,
     pub(super) nodes: u16,
     pub(super) orphaned: bool,
+    /// A node that is sent nothing.
+    pub(super) refused: Option<u16>,
 }
 
 impl Router for Map {
@@ -65,6 +67,10 @@ impl Router for Map {
 
     fn node(&self, _namespace: &str, digest: &Digest) -> Option<u16> {
         (!self.orphaned).then(|| (u16::from(digest[0]) + self.version as u16) % self.nodes)
+    }
+
+    fn refusal(&self, node: u16) -> Option<Error> {
+        (self.refused == Some(node)).then(|| Error::max_error_rate(&Arc::from("node")))
     }
 }
 
@@ -197,6 +203,8 @@ pub(super) struct World {
     /// Of one node that is slower than the others.
     pub(super) slow: Option<(u16, Duration)>,
     pub(super) answer: Answer,
+    /// Whether a node throttles a request as a whole.
+    pub(super) refuses: Box<dyn FnMut(u16, Duration) -> bool>,
     /// Requests in flight.
     pub(super) flying: Vec<Flying>,
     /// Sizes of requests, with their nodes and moments.
@@ -226,12 +234,13 @@ impl World {
         let start = Instant::now();
         Self {
             core: Core::new(options, 7, start),
-            map: Map { version: 1, nodes: 3, orphaned: false },
+            map: Map { version: 1, nodes: 3, orphaned: false, refused: None },
             start,
             now: start,
             latency: MS,
             slow: None,
             answer: Box::new(answer),
+            refuses: Box::new(|_, _| false),
             flying: Vec::new(),
             requests: Vec::new(),
             tries: HashMap::new(),
@@ -352,7 +361,8 @@ impl World {
             self.now = self.now.max(next);
             while let Some(index) = self.flying.iter().position(|(at, ..)| *at <= self.now) {
                 let (_, node, held) = self.flying.remove(index);
-                let answers: Vec<_> = held.names().iter().map(|name| self.answered(node, name)).collect();
+                let refused = (self.refuses)(node, self.now - self.start);
+                let answers: Vec<_> = held.names().iter().map(|name| self.answered(node, name, refused)).collect();
                 match held {
                     Held::Records(rows) => {
                         let node_name = || Some(Arc::from(format!("n{node}")));
@@ -369,8 +379,11 @@ impl World {
         }
     }
 
-    fn answered(&mut self, node: u16, name: &Name) -> Result<Written, Error> {
+    fn answered(&mut self, node: u16, name: &Name, refused: bool) -> Result<Written, Error> {
         self.busy.remove(&name.digest);
+        if refused {
+            return server(ResultCode::DeviceOverload);
+        }
         let result = (self.answer)(node, name.number, self.tries[&name.number]);
         if result.is_ok() {
             self.effects.push(name.number);

@@ -8,6 +8,7 @@ use pyo3::types::PyCapsule;
 use super::chunk::{Builder, Chunk};
 use super::export::{Failure, Source, schema_capsule, stream_capsule};
 use super::schema::Schema;
+use crate::columns::failures::{RowFailures, row_failures};
 use crate::columns::frames::frames;
 
 /// Records as Arrow columns, as returned by `batch_read(.., as_arrow=schema)` and `await Recordset.to_arrow(schema)`.
@@ -33,7 +34,10 @@ pub(crate) struct ArrowRecords {
     rows: usize,
     /// Empty: 0 for each row.
     result_codes: Vec<i32>,
+    failures: RowFailures,
 }
+
+row_failures!(ArrowRecords, failures, rows);
 
 /// Chunks that are there.
 struct Gathered {
@@ -56,16 +60,22 @@ impl Source for Gathered {
 
 impl ArrowRecords {
     /// `builder` has what is not in a chunk yet.
-    pub(crate) fn new(mut chunks: Vec<Arc<Chunk>>, mut builder: Builder, result_codes: Vec<i32>) -> Self {
+    pub(crate) fn new(
+        mut chunks: Vec<Arc<Chunk>>,
+        mut builder: Builder,
+        result_codes: Vec<i32>,
+        failures: RowFailures,
+    ) -> Self {
         chunks.extend(builder.take());
         let (schema, rows) = (Arc::clone(builder.schema()), result_codes.len());
-        Self { schema, chunks: chunks.into(), rows, result_codes }
+        Self { schema, chunks: chunks.into(), rows, result_codes, failures }
     }
 
     /// Of records that a query has found.
     pub(crate) fn of_query(schema: &Arc<Schema>, chunks: Vec<Arc<Chunk>>) -> Self {
         let rows = chunks.iter().map(|chunk| chunk.rows).sum();
-        Self { schema: Arc::clone(schema), chunks: chunks.into(), rows, result_codes: Vec::new() }
+        let failures = RowFailures::default();
+        Self { schema: Arc::clone(schema), chunks: chunks.into(), rows, result_codes: Vec::new(), failures }
     }
 
     /// For `__arrow_c_schema__`.

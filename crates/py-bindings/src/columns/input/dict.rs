@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
 use super::column::{Column, KeyKind, Values};
-use super::{Fault, Input, Named, Part, Source, numpy, stream};
+use super::{Fault, Input, Named, Part, Source, numpy, objects, stream};
 use crate::errors;
 
 /// A column in the pieces that it has come in.
@@ -50,7 +50,8 @@ fn column(name: &str, sequence: &Bound<'_, PyAny>) -> PyResult<(Named, Pieces)> 
     if let Some(arrays) = stream::of(sequence)? {
         let (mut field, mut from) = arrays.into_column(py)?;
         field.name = name.into();
-        let named = Named::of(&field);
+        let mut named = Named::of(&field);
+        objects::refuse_addresses(sequence, std::iter::once(&mut named))?;
         let mut pieces = VecDeque::new();
         // They are all there: a column of a dict is no stream.
         while let Some(piece) = from.next(&field.of).map_err(|fault| fault.into_py(py))? {
@@ -74,13 +75,14 @@ fn column(name: &str, sequence: &Bound<'_, PyAny>) -> PyResult<(Named, Pieces)> 
             kind.name()?
         )));
     }
-    let named = Named {
+    let mut named = Named {
         name: name.into(),
         key: KeyKind::Each,
         type_name: kind.name()?.to_string(),
         refused: None,
         objects: true,
     };
+    objects::refuse_dates(&mut named, sequence)?;
     let values = Values::Objects(Arc::new(sequence.clone().unbind()));
     let column = Column { offset: 0, rows: sequence.len()?, valid: None, values, _held: None };
     Ok((named, Pieces([column].into())))

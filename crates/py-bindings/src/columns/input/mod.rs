@@ -5,12 +5,14 @@
 //! * [`types`], [`import`], [`stream`]: Arrow schemas, arrays and streams, checked
 //! * [`numpy`]: structured arrays, and arrays as columns
 //! * [`dict`]: dicts of sequences
+//! * [`objects`]: Python objects that cannot be written, seen before anything is
 
 mod column;
 mod dict;
 mod import;
 mod memory;
 mod numpy;
+mod objects;
 mod stream;
 mod types;
 
@@ -87,7 +89,9 @@ impl Input {
     pub(crate) fn open(table: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = table.py();
         if let Some(columns) = stream::of(table)? {
-            return columns.into_table(py);
+            let mut input = columns.into_table(py)?;
+            objects::refuse_addresses(table, input.columns.iter_mut())?;
+            return Ok(input);
         }
         if numpy::is_array(table)? {
             return numpy::structured(table);
