@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 from conftest import eventually
@@ -15,6 +17,7 @@ from aerolane import Key
 
 pytest.importorskip("typer")
 
+from aerolane.cli.connection import PASSWORD_VARIABLE
 from aerolane.cli.exit_codes import ExitCode
 
 TIMEOUT = 120
@@ -317,3 +320,36 @@ def test_a_reader_that_goes_away_is_no_traceback(client, seeds, set_name):
         run.stdout.close()
         assert run.wait(TIMEOUT) == ExitCode.FAILED
         assert b"Traceback" not in run.stderr.read()
+
+
+@pytest.mark.parametrize(("typed", "code"), [("secret", ExitCode.OK), ("wrong", ExitCode.NOT_CONNECTED)])
+def test_a_terminal_asks_for_the_password_and_does_not_show_it(new_cluster, typed, code):
+    cluster = new_cluster(nodes=1, users={"me": "secret"})
+    command = [sys.executable, "-c", "from aerolane.cli import main; main()", "ping", "-h", cluster.seeds, "-U", "me"]
+    environment = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(command[0], command, environment | {"PYTHONPATH": PACKAGE})
+    shown = b""
+
+    def read():
+        nonlocal shown
+        try:
+            shown += os.read(terminal, 4096)
+        except OSError:  # the process has ended
+            return False
+        return True
+
+    try:
+        while b"Password of me" not in shown:
+            assert read(), shown
+        # Only once the terminal does not echo what is typed.
+        eventually(lambda: not termios.tcgetattr(terminal)[3] & termios.ECHO)
+        os.write(terminal, typed.encode() + b"\n")
+        while read():
+            pass
+    finally:
+        os.close(terminal)
+        _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == code, shown
+    assert typed.encode() not in shown

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import io
 import re
 import signal
 import threading
@@ -225,6 +226,14 @@ def test_outcomes_as_they_come(either, writer, keys):
 
         seen = either.run(both())
     assert sorted(seen) == list(range(1000))
+
+
+def test_a_bar_of_tqdm_follows_the_records(either, writer, keys):
+    tqdm = pytest.importorskip("tqdm")
+    with tqdm.tqdm(total=500, file=io.StringIO(), mininterval=0) as bar:
+        all_of(either, writer(on_progress=bar.update), [(keys(n), {"n": n}) for n in range(500)])
+        eventually(lambda: bar.n == 500)
+    assert "500/500" in bar.fp.getvalue()
 
 
 def test_callbacks_hear_of_outcomes_and_of_progress(either, writer, keys, capfd):

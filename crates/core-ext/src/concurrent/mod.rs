@@ -1,7 +1,7 @@
 //! Many calls with bounded concurrency, results in order.
 //!
-//! [`concurrent`] is for async code, [`SyncClient::concurrent`](crate::SyncClient::concurrent) for threads. Both take their
-//! inputs from an iterator as room becomes free, so it may be endless; both hold at most `concurrency` calls that are in
+//! [`concurrent`] and [`concurrent_stream`] are for async code, [`SyncClient::concurrent`](crate::SyncClient::concurrent) is for
+//! threads. They take their inputs from an iterator or a stream as room becomes free, so it may be endless; they hold at most `concurrency` calls that are in
 //! flight or whose results nobody has taken yet.
 //!
 //! For records that are all read or written alike, [`Client::batch`](crate::Client::batch) costs less per record.
@@ -50,30 +50,60 @@ fn checked(concurrency: usize) -> Result<usize> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn concurrent<I>(concurrency: usize, calls: I) -> Result<Concurrent<I::IntoIter>>
+pub fn concurrent<I>(concurrency: usize, calls: I) -> Result<Concurrent<Iter<I::IntoIter>>>
 where
     I: IntoIterator,
     I::Item: Future,
 {
-    Ok(Concurrent(stream::iter(calls).buffered(checked(concurrency)?)))
+    concurrent_stream(concurrency, stream::iter(calls))
 }
 
-/// The stream of [`concurrent`].
-pub struct Concurrent<I: Iterator>(Buffered<Iter<I>>)
+/// The same with calls that come from a stream: what another system sends, say.
+///
+/// # Errors
+/// `concurrency` is 0.
+///
+/// ```no_run
+/// # use aerolane::*;
+/// # use aerolane::concurrent::concurrent_stream;
+/// # use futures::StreamExt;
+/// # async fn demo(client: &Client, orders: impl futures::Stream<Item = (Key, i64)>) -> Result<()> {
+/// let policy = WritePolicy::default();
+/// let calls = orders.map(|(key, total)| {
+///     let policy = &policy;
+///     async move { client.put(policy, &key, &[as_bin!("total", total)]).await }
+/// });
+/// let mut written = concurrent_stream(128, calls)?;
+/// while let Some(result) = written.next().await {
+///     result?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn concurrent_stream<S>(concurrency: usize, calls: S) -> Result<Concurrent<S>>
 where
-    I::Item: Future;
+    S: Stream,
+    S::Item: Future,
+{
+    Ok(Concurrent(Box::pin(calls.buffered(checked(concurrency)?))))
+}
 
-impl<I: Iterator> Concurrent<I>
+/// The stream of [`concurrent`] and [`concurrent_stream`].
+pub struct Concurrent<S: Stream>(Pin<Box<Buffered<S>>>)
 where
-    I::Item: Future,
+    S::Item: Future;
+
+impl<S: Stream> Concurrent<S>
+where
+    S::Item: Future,
 {
     /// The next output; `None` after the last one.
-    pub async fn next(&mut self) -> Option<<I::Item as Future>::Output> {
+    pub async fn next(&mut self) -> Option<<S::Item as Future>::Output> {
         self.0.next().await
     }
 
     /// All outputs, in order.
-    pub async fn collect_all(self) -> Vec<<I::Item as Future>::Output> {
+    pub async fn collect_all(self) -> Vec<<S::Item as Future>::Output> {
         self.0.collect().await
     }
 
@@ -83,17 +113,17 @@ where
     /// The first error, in the order of the calls; those that are in flight are cancelled then.
     pub async fn try_collect_all<T, E>(self) -> std::result::Result<Vec<T>, E>
     where
-        I::Item: Future<Output = std::result::Result<T, E>>,
+        S::Item: Future<Output = std::result::Result<T, E>>,
     {
         self.0.try_collect().await
     }
 }
 
-impl<I: Iterator> Stream for Concurrent<I>
+impl<S: Stream> Stream for Concurrent<S>
 where
-    I::Item: Future,
+    S::Item: Future,
 {
-    type Item = <I::Item as Future>::Output;
+    type Item = <S::Item as Future>::Output;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_next_unpin(cx)
@@ -104,9 +134,9 @@ where
     }
 }
 
-impl<I: Iterator> fmt::Debug for Concurrent<I>
+impl<S: Stream> fmt::Debug for Concurrent<S>
 where
-    I::Item: Future,
+    S::Item: Future,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Concurrent").field("left", &self.0.size_hint()).finish_non_exhaustive()

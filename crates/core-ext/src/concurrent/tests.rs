@@ -3,6 +3,7 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::executor::block_on;
 
 use super::*;
@@ -60,6 +61,24 @@ fn inputs_are_taken_as_there_is_room_and_dropping_cancels() {
     assert_eq!((taken.get(), running.get()), (4, (4, 4)));
     drop(stream);
     assert_eq!(running.get(), (0, 4));
+}
+
+#[test]
+fn a_stream_of_calls_is_read_as_it_comes() {
+    let (sender, calls) = futures::channel::mpsc::unbounded();
+    let running = Rc::new(Cell::new((0, 0)));
+    // Not `Unpin`: an async block.
+    let calls = async move { calls }.flatten_stream();
+    let mut outputs = concurrent_stream(2, calls).unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(outputs.poll_next_unpin(&mut context).is_pending(), "there is no call yet");
+    for number in 0..5 {
+        sender.unbounded_send(call(number, 1, Rc::clone(&running))).unwrap();
+    }
+    assert_eq!(block_on(outputs.next()), Some(0));
+    drop(sender);
+    assert_eq!(block_on(outputs.collect_all()), [1, 2, 3, 4]);
+    assert_eq!(running.get(), (0, 2));
 }
 
 #[test]
