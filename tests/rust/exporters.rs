@@ -9,7 +9,8 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
 use aerolane::metrics::{ClusterMetrics, FacadeExporter, MetricsExporter, MetricsPolicy, PrometheusEndpoint};
-use aerolane::{Bins, ReadPolicy, SyncClient, WritePolicy, as_bin};
+use aerolane::writer::{FIGURES, NODE_FIGURES};
+use aerolane::{Bins, ReadPolicy, SyncClient, WritePolicy, WriterOptions, as_bin};
 use common::{Patient, Target, policy};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
@@ -181,4 +182,25 @@ fn a_recorder_of_the_facade_gets_each_value_once() {
     let second = export();
     assert_eq!((second[puts].len(), &*second[results]), (3, &[3.0][..]));
     assert_eq!(export()[puts].len(), 3);
+}
+
+#[test]
+fn a_recorder_of_the_facade_gets_the_figures_of_a_writer() {
+    let target = Target::embedded(1);
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let writer = client.writer(WriterOptions::default()).unwrap();
+    for n in 0..10 {
+        writer.put(&WritePolicy::patient(), &target.key(n), &[as_bin!("v", n)]).unwrap();
+    }
+    writer.flush().unwrap();
+    let (recorder, mut exporter) = (Kept::default(), FacadeExporter::new(&[("job", "load")]));
+    let metrics = writer.metrics();
+    metrics::with_local_recorder(&recorder, || exporter.export(&metrics).unwrap());
+    let told = recorder.0.lock().unwrap().clone();
+    assert_eq!(told.len(), FIGURES.len() + NODE_FIGURES.len(), "{told:?}");
+    assert_eq!(told["aerolane_writer_ok job=load"], [10.0]);
+    assert_eq!(told["aerolane_writer_outstanding job=load"], [0.0]);
+    let of_node = |name: &str| &told[&format!("aerolane_writer_node_{name} job=load,node={}", metrics.nodes[0].node)];
+    assert_eq!(of_node("records"), &[10.0]);
+    assert!(of_node("records_per_second_limit")[0].is_nan(), "there is no limit");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Target, policy};
 use aerolane::metrics::{ExportError, MetricsExporter};
-use aerolane::writer::{JsonLines, LogExporter, WriterMetrics};
+use aerolane::writer::{JsonLines, LatestMetrics, LogExporter, WriterMetrics};
 use aerolane::{ErrorKind, SyncClient, SyncWriter, WritePolicy, WriterOptions, as_bin};
 
 const SHORT: Duration = Duration::from_millis(5);
@@ -132,15 +132,19 @@ impl Write for Kept {
 }
 
 #[test]
-fn json_lines_have_a_line_for_each_snapshot() {
+fn exporters_have_each_snapshot() {
     let target = Target::start();
     let (_client, writer) = writer(&target);
     let kept = Kept::default();
     let export = writer.export_metrics(LONG, JsonLines::new(kept.clone())).unwrap();
+    let latest = LatestMetrics::default();
+    let keeps = writer.export_metrics(LONG, latest.clone()).unwrap();
+    assert!(latest.get().is_none());
     let log = writer.export_metrics(LONG, LogExporter::new("load")).unwrap();
     write(&target, &writer, 10);
     writer.close(None).unwrap();
-    assert!(export.finish(PATIENCE) && log.finish(PATIENCE));
+    assert!(export.finish(PATIENCE) && log.finish(PATIENCE) && keeps.finish(PATIENCE));
+    assert_eq!(latest.get().map(|metrics| metrics.progress.ok), Some(10));
     let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 1, "{text}");

@@ -10,6 +10,9 @@ use super::{ClusterMetrics, ExportError, Histogram, MetricsExporter};
 /// Hands snapshots to the recorder of the crate [`metrics`](https://docs.rs/metrics), under the names of
 /// [`ClusterMetrics::to_prometheus`].
 ///
+/// A writer's snapshots, too ([`export_metrics`](crate::Writer::export_metrics)), under the names of
+/// [`WriterMetrics::to_prometheus`](crate::writer::WriterMetrics::to_prometheus). Recorders lead on to OpenTelemetry and others.
+///
 /// Counters are set to their absolute value. Histograms are recorded value by value, each as the upper end of the bucket that
 /// it was counted in, since that is all a snapshot knows of it.
 ///
@@ -41,8 +44,14 @@ impl FacadeExporter {
         Self { labels, ..Self::default() }
     }
 
-    fn labels<const N: usize>(&self, own: [(&'static str, &str); N]) -> Vec<Label> {
+    /// The labels of a figure: those of all, and its own.
+    pub(crate) fn labels<const N: usize>(&self, own: [(&'static str, &str); N]) -> Vec<Label> {
         self.labels.iter().cloned().chain(own.map(|(name, value)| label(name, value))).collect()
+    }
+
+    /// Whether it is its first export, which describes the figures.
+    pub(crate) const fn is_new(&mut self) -> bool {
+        !std::mem::replace(&mut self.described, true)
     }
 
     fn figure<M>(prefix: &str, figure: &Figure<M>, labels: Vec<Label>, of: &M) {
@@ -98,7 +107,7 @@ impl FacadeExporter {
 
 impl MetricsExporter for FacadeExporter {
     fn export(&mut self, metrics: &ClusterMetrics) -> Result<(), ExportError> {
-        if !std::mem::replace(&mut self.described, true) {
+        if self.is_new() {
             Self::describe();
         }
         for figure in CLUSTER {

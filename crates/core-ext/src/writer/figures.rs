@@ -41,6 +41,10 @@ const fn count(value: u64) -> Option<f64> {
     Some(value as f64)
 }
 
+/// What the names of a writer's figures begin with where those of other things are beside them, and of its figures for a node.
+pub(super) const PREFIX: &str = "aerolane_writer_";
+pub(super) const NODE_PREFIX: &str = "aerolane_writer_node_";
+
 /// The figures of a writer.
 pub const FIGURES: &[Figure<WriterMetrics>] = figures! {
     Counter "handed_over" "Records that were handed over." = |of| count(of.progress.handed_over);
@@ -92,11 +96,11 @@ impl WriterMetrics {
     pub fn to_prometheus(&self, labels: &[(&str, &str)]) -> String {
         let mut text = String::new();
         for figure in FIGURES {
-            lines(&mut text, "aerolane_writer_", figure, [(self, String::new())].into_iter(), labels);
+            lines(&mut text, PREFIX, figure, [(self, String::new())].into_iter(), labels);
         }
         for figure in NODE_FIGURES {
             let nodes = self.nodes.iter().map(|node| (node, label("node", &node.node)));
-            lines(&mut text, "aerolane_writer_node_", figure, nodes, labels);
+            lines(&mut text, NODE_PREFIX, figure, nodes, labels);
         }
         text
     }

@@ -27,6 +27,8 @@ mod counts;
 mod delivery;
 mod driver;
 mod export;
+#[cfg(feature = "metrics")]
+mod facade;
 mod figures;
 mod front;
 mod lone;
@@ -52,7 +54,7 @@ pub use block::{BlockOwner, BlockWriter};
 pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};
 pub use delivery::{Delivery, WriteAttempt, Written};
 pub use driver::WriterKey;
-pub use export::{JsonLines, LogExporter};
+pub use export::{JsonLines, LatestMetrics, LogExporter};
 pub use figures::{FIGURES, Figure, FigureKind, NODE_FIGURES};
 pub use front::{SyncWriter, Writer};
 pub use lone::LoneRecord;
