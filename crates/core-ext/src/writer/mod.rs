@@ -6,16 +6,17 @@
 //! | file | what it does |
 //! |---|---|
 //! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
+//! | `core/node` | what is kept for each node |
 //! | `core/slots`, `core/youngest` | the records; the last one of each key |
 //! | `core/blocks`, `core/open` | rows that need no slot; puts that become such rows |
 //! | `retry` | classes of failures, pauses, the budget of retries |
-//! | `rate` | token buckets, and the rate to a node that follows its answers |
+//! | `rate`, `pace` | token buckets; the rate to a node that follows its answers |
 //! | `arrivals`, `width` | how fast records come in; how many batches a node may have in flight |
 //! | `driver`, `sender`, `room`, `lone` | senders, timer, room for records; a lone record that the wait for it sends |
 //! | `outcome`, `row_outcomes`, `outcome_list`, `delivery` | what callers hear of a record, and of many |
 //! | `tell`, `stream`, `owner_queue` | how they hear of it |
 //! | `block`, `put` | rows of tables and puts, which are queued, sent and confirmed many at a time |
-//! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
+//! | `counts`, `figures`, `export`, `facade` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records and puts of Rust callers, encoded ones, and the public writers |
 //!
 //! Decisions 0023, 0029 and 0030 say why it is so.
