@@ -5,13 +5,16 @@ import asyncio
 import ctypes
 import datetime
 import decimal
+import logging
 import math
+import re
 import resource
 import signal
 import threading
 
 import numpy as np
 import pytest
+from conftest import eventually, logged
 
 import aerolane
 from aerolane import (
@@ -673,18 +676,25 @@ async def test_a_cancelled_call_ends_the_table(new_cluster):
             yield pa.record_batch({"id": [number], "n": [number]})
 
     reader = pa.RecordBatchReader.from_batches(pa.schema({"id": pa.int64(), "n": pa.int64()}), batches())
-    async with aerolane.Client(cluster.seeds) as own:
-        session = own.create_session()
-        task = asyncio.ensure_future(session.write_table(reader, DataSet("test", "c"), key="id", **LONG))
-        await asyncio.get_running_loop().run_in_executor(None, reached.wait, 60)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        go_on.set()
-        while (before := len(given)) and not await asyncio.sleep(0.2) and len(given) > before:
-            pass
-        assert len(given) < 1000, "nobody reads on"
-        assert await session.get(Key("test", "c", 0)) is not None, "what was handed over is written"
+    with logged("aerolane.table", level=logging.WARNING) as told:
+        async with aerolane.Client(cluster.seeds) as own:
+            session = own.create_session()
+            task = asyncio.ensure_future(session.write_table(reader, DataSet("test", "c"), key="id", **LONG))
+            await asyncio.get_running_loop().run_in_executor(None, reached.wait, 60)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            go_on.set()
+            while (before := len(given)) and not await asyncio.sleep(0.2) and len(given) > before:
+                pass
+            assert len(given) < 1000, "nobody reads on"
+            assert await session.get(Key("test", "c", 0)) is not None, "what was handed over is written"
+        eventually(lambda: told)
+    (line,) = told
+    counts = re.fullmatch(
+        r"a call of write_table was cancelled: (\d+) rows: (\d+) ok, 0 failed \(0 in doubt\), 0 skipped", line
+    )
+    assert counts and 3 <= int(counts[1]) == int(counts[2]) <= len(given), line
 
 
 def test_an_interrupt_ends_the_table(new_cluster):

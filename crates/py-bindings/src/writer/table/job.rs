@@ -16,13 +16,16 @@ use tokio::sync::Notify;
 use super::super::key::WrittenKey;
 use super::plan::Plan;
 use super::rows::Encoder;
-use super::summary::{TableSummary, with_summary};
+use super::summary::{TableSummary, text, with_summary};
 use super::tally::{Owner, Tally};
 use crate::columns::{Fault, Input};
 use crate::command::interrupted;
 use crate::core::ClientCore;
 use crate::errors;
 use crate::host::MakeResult;
+
+/// The logger of tables.
+const LOG: &str = "aerolane::table";
 
 /// A table on its way to a writer.
 pub(in crate::writer) struct Job {
@@ -131,6 +134,11 @@ impl Job {
             }
         }
         drop(writer);
+        if let (Err(Ended::Stopped(_)), Stop::Flag(_)) = (&ended, stop) {
+            // Nobody hears the summary: the log has it, once each record has its outcome, as the writer goes on with those.
+            drop(core.raw.cluster().block_on(tally.settled()));
+            log::warn!(target: LOG, "a call of write_table was cancelled: {}", text(tally.counts()));
+        }
         let result = tally.result();
         move |py: Python<'_>| {
             let error = match ended {

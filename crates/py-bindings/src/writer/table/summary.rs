@@ -34,7 +34,7 @@ impl TableSummary {
 /// An exception that has ended the table: it knows what became of the rows until then, as `summary`.
 pub(super) fn with_summary(py: Python<'_>, error: PyErr, result: Result) -> PyErr {
     let attached = TableSummary::new(py, result).and_then(|summary| {
-        error.add_note(py, format!("while writing a table: {}", summary.text()))?;
+        error.add_note(py, format!("while writing a table: {}", text(summary.counts)))?;
         error.value(py).setattr("summary", Py::new(py, summary)?)
     });
     // What has failed first counts; an exception that takes no attribute stays as it is.
@@ -103,19 +103,18 @@ impl TableSummary {
     }
 
     fn __repr__(&self) -> String {
-        format!("<TableSummary {}>", self.text())
+        format!("<TableSummary {}>", text(self.counts))
     }
 }
 
-impl TableSummary {
-    fn text(&self) -> String {
-        let Counts { rows, ok, failed, in_doubt, skipped, .. } = self.counts;
-        let outstanding = match self.counts.outstanding() {
-            0 => String::new(),
-            outstanding => format!(", {outstanding} outstanding"),
-        };
-        format!("{rows} rows: {ok} ok, {failed} failed ({in_doubt} in doubt), {skipped} skipped{outstanding}")
-    }
+/// What became of the rows.
+pub(super) fn text(counts: Counts) -> String {
+    let Counts { rows, ok, failed, in_doubt, skipped, .. } = counts;
+    let outstanding = match counts.outstanding() {
+        0 => String::new(),
+        outstanding => format!(", {outstanding} outstanding"),
+    };
+    format!("{rows} rows: {ok} ok, {failed} failed ({in_doubt} in doubt), {skipped} skipped{outstanding}")
 }
 
 /// The rows of a table that failed: a sequence of `FailedRow`.

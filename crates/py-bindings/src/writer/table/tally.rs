@@ -130,6 +130,11 @@ impl Tally {
         }
     }
 
+    /// How many rows there were, and what became of them.
+    pub(super) fn counts(&self) -> Counts {
+        self.state.lock().counts
+    }
+
     /// What is known by now.
     pub(super) fn result(&self) -> Result {
         let mut state = self.state.lock();
