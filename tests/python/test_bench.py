@@ -111,6 +111,7 @@ def test_a_spec_survives_the_way_to_the_child():
         (["--service-time", "read=80us", "-H", "h:1"], "--service-time describes the embedded cluster"),
         (["--in-service", "64", "-H", "h:1"], "--in-service describes the embedded cluster"),
         (["--latency", "150us", "-H", "h:1"], "--latency describes the embedded cluster"),
+        (["--own-core", "-H", "h:1"], "--own-core describes the embedded cluster"),
         (["--tls", "-H", "h:1"], "-H names another one: h:1"),
         (["--latency", "1,1"], "columns"),
         (["--latency", "x"], "columns"),

@@ -1,6 +1,7 @@
 """The load harness: operations that are due on a schedule, and rounds that are put together."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import math
@@ -15,7 +16,7 @@ from shlex import split
 
 import pytest
 
-from aerolane.bench import session
+from aerolane.bench import cores, session
 from aerolane.bench.arrivals import DRAIN, LoopSchedule, ThreadSchedule, arrivals, between
 from aerolane.bench.cli import parser, plan
 from aerolane.bench.histogram import Histogram
@@ -267,6 +268,40 @@ def test_conditions_are_passed_to_the_cluster_that_is_started(monkeypatch):
         "latency": "150us~30us",
         "tls_name": None,
     }
+
+
+@pytest.mark.skipif(not cores.can_be_parted(), reason="needs two cores and Linux")
+def test_the_cluster_and_the_clients_have_cores_of_their_own(monkeypatch):
+    def shown():
+        program = "import os; print(*os.sched_getaffinity(0))"
+        return [int(core) for core in subprocess.check_output([sys.executable, "-c", program]).split()]
+
+    before = os.sched_getaffinity(0)
+    first, *others = sorted(before)
+    with cores.of_cluster(True):
+        assert shown() == [first]
+    with cores.of_clients(True):
+        assert shown() == others
+    with cores.of_cluster(False), cores.of_clients(False):
+        assert set(shown()) == before
+    assert os.sched_getaffinity(0) == before
+
+    started = []
+
+    def noted(who):
+        @contextlib.contextmanager
+        def note(parted):
+            started.append((who, parted))
+            yield
+
+        return note
+
+    monkeypatch.setattr(cores, "of_cluster", noted("cluster"))
+    monkeypatch.setattr(cores, "of_clients", noted("clients"))
+    session.run(
+        planned(*split("--mode pac-async -k 100 -d 0.2 --warmup 0 --own-core --nodes 1 --json")), lambda *_: None
+    )
+    assert started == [("cluster", True), ("clients", True), ("clients", True)], "the load and the run"
 
 
 # Runs.

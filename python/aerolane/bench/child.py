@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aerolane.bench import cores
 from aerolane.bench.spec import RunSpec
 
 # Most bytes taken from a child.
@@ -49,7 +50,8 @@ def ask(job: str, spec: RunSpec, python: str = "", before: Sequence[str] = ()) -
     patience = PATIENCE + spec.warmup + spec.duration + spec.cooldown
     if job == "load":
         patience += spec.keys / LOAD_RATE
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+    with cores.of_clients(spec.conditions.own_core):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     try:
         output, _ = process.communicate(spec.to_json().encode(), timeout=patience)
     except subprocess.TimeoutExpired:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from aerolane.bench import child, latency
+from aerolane.bench import child, cores, latency
 from aerolane.bench.arrivals import PROCESSES
 from aerolane.bench.modes import MODES, parse_modes
 from aerolane.bench.payload import Payload
@@ -304,6 +304,11 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
         metavar="TIME|COLUMNS",
         help="network latency between clients and the embedded cluster (150us), or the same as --latency-columns",
     )
+    group.add_argument(
+        "--own-core",
+        action="store_true",
+        help="the embedded cluster has a core of its own, and the clients have the others (Linux)",
+    )
     group.add_argument("--tls", action="store_true", help="start the embedded cluster with TLS and connect over TLS")
     group.add_argument("-n", "--namespace", type=_name(31), default="test", help="(test)")
     group.add_argument("-s", "--set", type=_name(63), default="test", help="(test)")
@@ -368,7 +373,10 @@ def plan(options: argparse.Namespace) -> Plan:
         arrivals=options.arrivals,
         background_large=options.background_large or "",
         conditions=Conditions(
-            service_time=options.service_time, in_service=options.in_service, latency=options.latency
+            service_time=options.service_time,
+            in_service=options.in_service,
+            latency=options.latency,
+            own_core=options.own_core,
         ),
         busy_ms=options.busy_loop,
         print_loop=options.print_loop,
@@ -425,12 +433,14 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         names = ", ".join(mode.name for mode in modes)
         top.error(f"--no-fast-path: {names} cannot do it, builders are there in {having} only")
     own = list(Conditions(options.service_time, options.in_service, options.latency).options())
-    own += ["--tls"] * options.tls
+    own += ["--tls"] * options.tls + ["--own-core"] * options.own_core
     if options.hosts and own:
         top.error(
             f"{', '.join(own)} describes the embedded cluster that this program starts, but -H names another one:"
             f" {options.hosts}"
         )
+    if options.own_core and not cores.can_be_parted():
+        top.error("--own-core needs two cores and Linux")
     if options.background_large and not all(mode.asynchronous for mode in modes):
         top.error("--background-large goes with asynchronous modes only")
     if options.rate and workload.queries:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aerolane.bench import child
+from aerolane.bench import child, cores
 from aerolane.bench.modes import MODES
 from aerolane.bench.report import Report, middle
 from aerolane.bench.spec import RunSpec
@@ -101,15 +101,16 @@ def start(spec: RunSpec, nodes: int, tls_name: str | None = None) -> EmbeddedClu
     """
     given = spec.conditions
     try:
-        return EmbeddedCluster(
-            nodes,
-            min(2, nodes),
-            spec.namespace,
-            service_time=given.service_time or None,
-            in_service=int(given.in_service or DEFAULT_IN_SERVICE),
-            latency=given.latency or None,
-            tls_name=tls_name,
-        )
+        with cores.of_cluster(given.own_core):
+            return EmbeddedCluster(
+                nodes,
+                min(2, nodes),
+                spec.namespace,
+                service_time=given.service_time or None,
+                in_service=int(given.in_service or DEFAULT_IN_SERVICE),
+                latency=given.latency or None,
+                tls_name=tls_name,
+            )
     except (ValueError, OSError, RuntimeError) as error:
         raise ClusterError(str(error)) from error
 

@@ -33,6 +33,8 @@ class Conditions:
     service_time: str = ""
     in_service: str = ""
     latency: str = ""
+    own_core: bool = False
+    """It has a core of its own, and clients have the others."""
 
     def options(self) -> dict[str, str]:
         """The options that were given."""
@@ -41,7 +43,8 @@ class Conditions:
 
     def describe(self) -> str:
         """For people."""
-        return ", ".join(f"{name[2:].replace('-', ' ')} {value}" for name, value in self.options().items())
+        parts = [f"{name[2:].replace('-', ' ')} {value}" for name, value in self.options().items()]
+        return ", ".join([*parts, *["a core of its own"] * self.own_core])
 
 
 # Large records per task: enough that each task reads another one every time.

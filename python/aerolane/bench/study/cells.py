@@ -62,6 +62,9 @@ CONDITIONS = {
     "1,000 µs in service": Conditions("read=1ms,write=1ms", "64"),
     "300 µs network latency": Conditions(latency="300us"),
     "1 % take 20 ms": Conditions("read=99%:50us+1%:20ms,write=99%:50us+1%:20ms", "64"),
+    "memory, a core each": Conditions(own_core=True),
+    "200 µs in service, a core each": Conditions("read=200us,write=200us", "64", own_core=True),
+    "1 % take 20 ms, a core each": Conditions("read=99%:50us+1%:20ms,write=99%:50us+1%:20ms", "64", own_core=True),
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from aerolane.bench import cores
 from aerolane.bench.spec import RunSpec
 from aerolane.bench.study import program_groups
 from aerolane.bench.study.cells import (
@@ -161,10 +162,12 @@ def _conditions(base: RunSpec, quick: bool) -> Iterator[Group]:
     for condition, settings in CONDITIONS.items():
         if condition == IN_MEMORY or (quick and condition not in ("200 µs in service", "1 % take 20 ms")):
             continue
+        if settings.own_core and not cores.can_be_parted():
+            continue
         slow = replace(spec, conditions=settings)
         for tasks in (32,) if quick else (1, 32, 128, 512):
             yield side_by_side("conditions", label_tasks(tasks), ASYNC[:2], replace(slow, tasks=tasks), condition)
-        for threads in () if quick else (1, 8, 32):
+        for threads in () if quick else (8,) if settings.own_core else (1, 8, 32):
             yield side_by_side(
                 "conditions", label_threads(threads), SYNC[:2], replace(slow, threads=threads), condition
             )

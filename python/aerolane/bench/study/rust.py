@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from aerolane.bench import cores
 from aerolane.bench.child import PATIENCE, Answer
 from aerolane.bench.report import SCHEMA
 from aerolane.bench.spec import RunSpec
@@ -49,9 +50,10 @@ def ask(job: str, spec: RunSpec, before: Sequence[str] = ()) -> Answer:
         )
     patience = PATIENCE + spec.warmup + spec.duration + spec.keys / LOAD_RATE
     try:
-        done = subprocess.run(
-            [*before, program, *_options(job, spec)], capture_output=True, timeout=patience, check=False
-        )
+        with cores.of_clients(spec.conditions.own_core):
+            done = subprocess.run(
+                [*before, program, *_options(job, spec)], capture_output=True, timeout=patience, check=False
+            )
     except subprocess.TimeoutExpired:
         return Answer(failure=f"its process did not end within {patience:.0f} s")
     said = done.stderr.decode(errors="replace").strip()
