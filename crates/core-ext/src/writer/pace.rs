@@ -45,6 +45,10 @@ impl Trial {
     const NEXT: Duration = Duration::from_millis(500);
     /// The rate is low enough for a verdict when it is this part of the first.
     const LOWER: f64 = 0.8;
+    /// A node that takes less than this part of what it is sent is not to be sent more, whatever the reason.
+    const SICK: f64 = 0.1;
+    /// This part of the limit is used at least, or it is not the limit that makes the rate what it is.
+    const USED: f64 = 0.5;
     /// It begins anew after so long.
     const LONGEST: Duration = Duration::from_secs(10);
 
@@ -52,8 +56,8 @@ impl Trial {
         Self { limit, since: now, counts: [0; 2], first: None, began: now }
     }
 
-    /// Takes in an answer. The verdict, once there is one.
-    fn answered(&mut self, taken: usize, throttled: usize, now: Instant) -> Option<Verdict> {
+    /// Takes in an answer, at the present limit. The verdict, once there is one.
+    fn answered(&mut self, taken: usize, throttled: usize, limit: Option<f64>, now: Instant) -> Option<Verdict> {
         self.counts[0] += taken as u64;
         self.counts[1] += (taken + throttled) as u64;
         let passed = now.saturating_duration_since(self.since);
@@ -66,10 +70,15 @@ impl Trial {
             (self.first, self.began) = (Some([taken, sent]), now);
             return None;
         };
+        // Where less is sent than the limit allows, that says nothing about the limit.
+        if limit.is_none_or(|limit| sent < Self::USED * limit) {
+            return Some(Verdict::None);
+        }
         if sent < Self::LOWER * sent_first {
             // In proportion, or half of that.
             let lost = 0.5 * (1.0 - sent / sent_first);
-            return Some(if taken < taken_first * (1.0 - lost) { Verdict::Futile } else { Verdict::Helps });
+            let is_futile = taken < taken_first * (1.0 - lost) && taken > Self::SICK * sent;
+            return Some(if is_futile { Verdict::Futile } else { Verdict::Helps });
         }
         (now.saturating_duration_since(self.began) > Self::LONGEST).then_some(Verdict::None)
     }
@@ -150,7 +159,7 @@ impl Pace {
             self.end_round(passed, now);
         }
         self.raise(now);
-        let verdict = self.trial.as_mut().and_then(|trial| trial.answered(taken, throttled, now));
+        let verdict = self.trial.as_mut().and_then(|trial| trial.answered(taken, throttled, before, now));
         if let Some(verdict) = verdict {
             self.judge(verdict, now);
         }
@@ -172,7 +181,8 @@ impl Pace {
             Verdict::Futile => {
                 self.kept_for = (self.kept_for * 2).clamp(KEPT_FOR, MOST_KEPT_FOR);
                 self.kept_until = Some(now + self.kept_for);
-                self.limit = trial.limit;
+                // It may have risen further meanwhile.
+                self.limit = self.limit.zip(trial.limit).map(|(now, before)| now.max(before)).or(self.configured);
                 if self.limit == self.configured {
                     self.cut_at = None;
                 }
@@ -215,7 +225,7 @@ impl Pace {
         let raised = limit + (self.too_high * INCREASE).max(1.0) * rounds;
         let free = self.configured.unwrap_or(self.too_high * FREE_AT);
         if raised >= free {
-            (self.limit, self.cut_at) = (self.configured, None);
+            (self.limit, self.cut_at, self.trial) = (self.configured, None, None);
         } else {
             self.limit = Some(raised);
         }
@@ -272,6 +282,7 @@ mod tests {
             pace.answered(10, 0, now);
         }
         assert_eq!(pace.limit(), None, "free again");
+        assert!(pace.trial.is_none());
     }
 
     /// Sends requests of 20 records, at the limit or else as the caller has them, for so many seconds. `takes`: whether the node
@@ -316,6 +327,32 @@ mod tests {
             let (all, possible) = (taken.iter().map(|(taken, _)| *taken as f64).sum::<f64>(), 12e6 * (1.0 - part));
             assert!(all > 0.9 * possible, "{part}: {all} of {possible}, {taken:?}");
         }
+    }
+
+    #[test]
+    fn a_node_that_takes_next_to_nothing_is_sent_less_and_less() {
+        let mut random = Jitter::new(5);
+        let taken = sent(100_000.0, 60, |_| random.part_of(SECOND).as_secs_f64() > 0.95);
+        let limits: Vec<_> = taken.iter().map(|(_, limit)| limit.unwrap_or(f64::MAX) as u64).collect();
+        assert!(limits[20..].iter().all(|limit| *limit < 10_000), "{limits:?}");
+    }
+
+    #[test]
+    fn a_pause_of_the_program_is_no_verdict() {
+        let start = Instant::now();
+        let tried = |sent: usize, limit| {
+            let mut trial = Trial::new(None, start);
+            assert_eq!(trial.answered(21_000, 9_000, None, start + Trial::FIRST), None);
+            let next = start + Trial::FIRST + Trial::NEXT;
+            trial.answered(sent * 7 / 10, sent * 3 / 10, Some(limit), next)
+        };
+        assert_eq!(tried(35_000, 70_000.0), Some(Verdict::Futile), "less is taken, as less is sent");
+        assert_eq!(tried(35_000, 100_000.0), Some(Verdict::Futile));
+        assert_eq!(tried(500, 70_000.0), Some(Verdict::None));
+        let mut trial = Trial::new(None, start);
+        trial.answered(21_000, 9_000, None, start + Trial::FIRST);
+        let next = start + Trial::FIRST + Trial::NEXT;
+        assert_eq!(trial.answered(34_000, 1_000, Some(70_000.0), next), Some(Verdict::Helps), "nearly as much");
     }
 
     #[test]
