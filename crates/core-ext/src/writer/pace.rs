@@ -209,7 +209,7 @@ impl Pace {
         let (taken, refused) = (self.taken.iter().sum::<u64>(), self.refused.iter().sum::<u64>());
         let share = refused as f64 / (taken + refused).max(1) as f64;
         let fallen = rate * (1.0 - DECREASE * share);
-        let least = (self.sustained * TAKEN).min(self.limit.unwrap_or(f64::MAX)).max(LEAST);
+        let least = (self.sustained * TAKEN).max(LEAST).min(self.limit.unwrap_or(f64::MAX));
         self.too_high = rate.max(least);
         self.limit = Some(fallen.max(least));
         (self.cut_at, self.raised_at) = (Some(now), now);
@@ -407,5 +407,10 @@ mod tests {
             pace.answered(1, 0, now);
         }
         assert_eq!(pace.limit(), Some(200.0));
+        // Also where it is very low.
+        let mut pace = Pace::new(Some(5.0), start);
+        pace.answered(5, 0, start + SECOND);
+        pace.answered(0, 1, start + 2 * SECOND);
+        assert!(pace.limit().is_some_and(|limit| limit <= 5.0), "{:?}", pace.limit());
     }
 }
