@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import secrets
+import signal
 import socket
 import socketserver
 import subprocess
@@ -412,6 +413,23 @@ def consistent():
     """A cluster of one node whose namespace is strongly consistent."""
     with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
         yield cluster
+
+
+class Alarm(Exception):
+    """What a signal handler raises."""
+
+
+@pytest.fixture
+def alarm():
+    """SIGALRM raises `Alarm` while the test runs."""
+
+    def ring(*_):
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @contextlib.contextmanager

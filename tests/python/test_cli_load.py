@@ -197,7 +197,7 @@ def test_a_type_that_is_given_decides_whether_a_column_can_be_the_key(run, set_n
     arguments = ["load", "a.parquet", "-s", set_name, "--key", "id", "--type"]
     for kind in ("float", "bool", "geojson"):
         message = run(*arguments, f"id={kind}", code=ExitCode.USAGE).stderr
-        assert f"--type id={kind}: keys are int, string or bytes" in message
+        assert f"the key column id is {kind}, but keys are int, string or bytes: say --type id=string" in message
     assert load("a.parquet", "--type", "id=int", code=ExitCode.REJECTED)["confirmed"] == 1
     assert load("a.parquet", "--type", "id=string")["confirmed"] == 2
     assert bins(1) == {"n": 1} and bins("2.5") == {"n": 2}

@@ -14,7 +14,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import eventually, logged
+from conftest import Alarm, eventually, logged
 
 import aerolane
 from aerolane import (
@@ -697,6 +697,7 @@ async def test_a_cancelled_call_ends_the_table(new_cluster):
     assert counts and 3 <= int(counts[1]) == int(counts[2]) <= len(given), line
 
 
+@pytest.mark.usefixtures("alarm")
 def test_an_interrupt_ends_the_table(new_cluster):
     cluster = new_cluster(nodes=1)
     pa = pytest.importorskip("pyarrow")
@@ -707,21 +708,11 @@ def test_an_interrupt_ends_the_table(new_cluster):
                 signal.raise_signal(signal.SIGALRM)
             yield pa.record_batch({"id": [number], "n": [number]})
 
-    class Alarm(Exception):
-        pass
-
-    def ring(*_):
-        raise Alarm
-
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        reader = pa.RecordBatchReader.from_batches(pa.schema({"id": pa.int64(), "n": pa.int64()}), batches())
-        with aerolane.SyncClient(cluster.seeds) as client, pytest.raises((Alarm, InvalidArgumentError)) as raised:
-            client.create_session().write_table(reader, DataSet("test", "i"), key="id", **LONG)
-        summary = raised.value.summary
-        assert 0 < summary.rows < 100_000 and summary.ok + summary.outstanding <= summary.rows
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"id": pa.int64(), "n": pa.int64()}), batches())
+    with aerolane.SyncClient(cluster.seeds) as client, pytest.raises((Alarm, InvalidArgumentError)) as raised:
+        client.create_session().write_table(reader, DataSet("test", "i"), key="id", **LONG)
+    summary = raised.value.summary
+    assert 0 < summary.rows < 100_000 and summary.ok + summary.outstanding <= summary.rows
 
 
 def test_closing_the_client(new_cluster):

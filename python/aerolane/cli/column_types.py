@@ -107,6 +107,12 @@ def parse_cell(text: str, kind: ColumnType) -> Any:
         raise ValueError(f"{_short(text)} is not of type {kind}: {error}") from None
 
 
+def check_key(column: str, kind: str | None) -> None:
+    """Refuses a key column of this type, if no key can be of it. Raises `Failure`."""
+    if kind in _NO_KEYS:
+        raise usage(f"the key column {column} is {kind}, but keys are int, string or bytes: say --type {column}=string")
+
+
 def convert(value: object, kind: ColumnType) -> Any:
     """A value that is not the text of a cell (of JSON or Arrow), as this type. Raises `ValueError`."""
     if value is None:
@@ -167,7 +173,7 @@ def _parse_bool(text: str) -> bool:
 
 
 # Types whose values no key can be. What JSON text holds is known only when it is read.
-NO_KEYS = (ColumnType.FLOAT, ColumnType.BOOL, ColumnType.GEOJSON)
+_NO_KEYS = (ColumnType.FLOAT, ColumnType.BOOL, ColumnType.GEOJSON)
 _PARSERS: Mapping[ColumnType, Callable[[str], Any]] = {
     ColumnType.INT: _parse_int,
     ColumnType.FLOAT: _parse_float,

@@ -11,7 +11,7 @@ import typer
 from aerolane import Behavior, DataSet, Expiration
 from aerolane.cli import output
 from aerolane.cli.checkpoint import Checkpoint, State, source_of
-from aerolane.cli.column_types import NO_KEYS, parse_types
+from aerolane.cli.column_types import parse_types
 from aerolane.cli.connection import Connection
 from aerolane.cli.exit_codes import ExitCode, Failure, usage
 from aerolane.cli.interrupts import Interrupted, Interrupts
@@ -19,9 +19,7 @@ from aerolane.cli.loading import Loader, Summary, Target
 from aerolane.cli.progress import shown
 from aerolane.cli.rejects import Rejects
 from aerolane.cli.sources import Source, open_source
-from aerolane.cli.sources.arrow_rows import ArrowRows
 from aerolane.cli.sources.files import Format
-from aerolane.cli.sources.json_lines import JsonLines
 from aerolane.native import RecordExistsAction
 from aerolane.policy import Settings
 
@@ -178,17 +176,12 @@ def _check(source: Source, key: str, bins: Mapping[str, str] | None) -> None:
             raise usage(
                 f"{name!r} is too long for a bin (15 bytes): name it shorter with --bins SHORT={name}, or leave it out"
             )
-    if isinstance(source, ArrowRows):
-        source.check(key, bins.values() if bins else names)
-    elif (kind := source.types.get(key)) in NO_KEYS:
-        raise usage(f"the key column {key} is {kind}, but keys are int, string or bytes: say --type {key}=string")
-    if isinstance(source, JsonLines):
-        try:
-            # A pipe may have its first row only after a while.
-            with Interrupts() as interrupts, interrupts.waiting:
-                source.check(key)
-        except Interrupted:
-            raise Failure(ExitCode.INTERRUPTED, "interrupted") from None
+    try:
+        # A pipe may have its first row only after a while.
+        with Interrupts() as interrupts, interrupts.waiting:
+            source.check(key, bins.values() if bins else names)
+    except Interrupted:
+        raise Failure(ExitCode.INTERRUPTED, "interrupted") from None
 
 
 def _tell(summary: Summary, file: str, rejects: str | None, checkpoint: str | None, as_json: bool) -> None:

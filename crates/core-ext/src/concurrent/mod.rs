@@ -1,8 +1,8 @@
 //! Many calls with bounded concurrency, results in order.
 //!
 //! [`concurrent`] and [`concurrent_stream`] are for async code, [`SyncClient::concurrent`](crate::SyncClient::concurrent) is for
-//! threads. They take their inputs from an iterator or a stream as room becomes free, so it may be endless; they hold at most `concurrency` calls that are in
-//! flight or whose results nobody has taken yet.
+//! threads. They take their inputs from an iterator or a stream as room becomes free, so it may be endless; they hold at most
+//! `concurrency` calls that are in flight or whose results nobody has taken yet.
 //!
 //! For records that are all read or written alike, [`Client::batch`](crate::Client::batch) costs less per record.
 

@@ -49,8 +49,8 @@ impl FacadeExporter {
         self.labels.iter().cloned().chain(own.map(|(name, value)| label(name, value))).collect()
     }
 
-    /// Whether it is its first export, which describes the figures.
-    pub(crate) const fn is_new(&mut self) -> bool {
+    /// True the first time: then the figures are described.
+    pub(crate) const fn begins(&mut self) -> bool {
         !std::mem::replace(&mut self.described, true)
     }
 
@@ -107,7 +107,7 @@ impl FacadeExporter {
 
 impl MetricsExporter for FacadeExporter {
     fn export(&mut self, metrics: &ClusterMetrics) -> Result<(), ExportError> {
-        if self.is_new() {
+        if self.begins() {
             Self::describe();
         }
         for figure in CLUSTER {

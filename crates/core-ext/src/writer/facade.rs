@@ -8,7 +8,7 @@ use crate::metrics::{ExportError, FacadeExporter, MetricsExporter};
 
 impl MetricsExporter<WriterMetrics> for FacadeExporter {
     fn export(&mut self, metrics: &WriterMetrics) -> Result<(), ExportError> {
-        if self.is_new() {
+        if self.begins() {
             describe(PREFIX, FIGURES);
             describe(NODE_PREFIX, NODE_FIGURES);
         }

@@ -23,8 +23,8 @@ const MOST_KEPT_FOR: Duration = Duration::from_secs(60);
 /// The lowest rate that a node is throttled to, in records a second.
 const LEAST: f64 = 10.0;
 
-/// What a lower rate has brought: a node that is too busy refuses less of what it is sent, and takes as much as before. One that
-/// refuses a part for another reason takes less, and is not to be sent less.
+/// Shows whether a lower rate helps. A node that is too busy takes as much as before, and refuses less. One that refuses a part
+/// for another reason takes less, too: a lower rate only costs.
 #[derive(Debug, Clone, Copy)]
 struct Trial {
     /// The limit before.
@@ -72,7 +72,7 @@ impl Trial {
         };
         // Where less is sent than the limit allows, that says nothing about the limit.
         if limit.is_none_or(|limit| sent < Self::USED * limit) {
-            return Some(Verdict::None);
+            return Some(Verdict::Open);
         }
         if sent < Self::LOWER * sent_first {
             // In proportion, or half of that.
@@ -80,7 +80,7 @@ impl Trial {
             let is_futile = taken < taken_first * (1.0 - lost) && taken > Self::SICK * sent;
             return Some(if is_futile { Verdict::Futile } else { Verdict::Helps });
         }
-        (now.saturating_duration_since(self.began) > Self::LONGEST).then_some(Verdict::None)
+        (now.saturating_duration_since(self.began) > Self::LONGEST).then_some(Verdict::Open)
     }
 }
 
@@ -88,7 +88,8 @@ impl Trial {
 enum Verdict {
     Helps,
     Futile,
-    None,
+    /// It has taken too long, or the limit is not what makes the rate what it is.
+    Open,
 }
 
 /// The rate of records to a node: none but the configured one while all is well; falls by up to a half when the node
@@ -172,11 +173,11 @@ impl Pace {
         before != self.limit
     }
 
-    /// A lower rate has helped, or not: then it is what it was.
+    /// A trial is over. Where the lower rate did not help, the limit is lifted to what it was before.
     fn judge(&mut self, verdict: Verdict, now: Instant) {
         let Some(trial) = self.trial.take() else { return };
         match verdict {
-            Verdict::None => {}
+            Verdict::Open => {}
             Verdict::Helps => self.kept_for = Duration::ZERO,
             Verdict::Futile => {
                 self.kept_for = (self.kept_for * 2).clamp(KEPT_FOR, MOST_KEPT_FOR);
@@ -348,7 +349,7 @@ mod tests {
         };
         assert_eq!(tried(35_000, 70_000.0), Some(Verdict::Futile), "less is taken, as less is sent");
         assert_eq!(tried(35_000, 100_000.0), Some(Verdict::Futile));
-        assert_eq!(tried(500, 70_000.0), Some(Verdict::None));
+        assert_eq!(tried(500, 70_000.0), Some(Verdict::Open));
         let mut trial = Trial::new(None, start);
         trial.answered(21_000, 9_000, None, start + Trial::FIRST);
         let next = start + Trial::FIRST + Trial::NEXT;

@@ -237,7 +237,7 @@ impl Common {
         let Progress { handed_over, ok, failed, outstanding, .. } = self.raw.progress();
         let rest = match outstanding {
             0 => String::new(),
-            _ => format!(", and {outstanding} are outstanding until the client is closed"),
+            _ => format!(", and {outstanding} have no outcome yet"),
         };
         let text =
             format!("the writer has taken {handed_over} records: {ok} are confirmed, {failed} have failed{rest}");

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from aerolane.cli.arrow import pyarrow
-from aerolane.cli.column_types import NO_KEYS, ColumnType, convert
+from aerolane.cli.column_types import ColumnType, check_key, convert
 from aerolane.cli.exit_codes import Failure, file_failure, usage
 from aerolane.cli.sources.rows import TEXT_LIMIT, BadRow, Row
 
@@ -51,10 +51,7 @@ class ArrowRows:
         self._schema = schema
 
     def check(self, key: str, bins: Collection[str]) -> None:
-        """Refuses a key column whose values no key can be, and columns whose values no bin can have.
-
-        Raises `Failure`.
-        """
+        """See `Source`: columns of types that keys and bins do not have."""
         self._check_key(key)
         for field in self._schema:
             if field.name in bins and field.name not in self._types and not self._fits(field.type):
@@ -65,8 +62,7 @@ class ArrowRows:
 
     def _check_key(self, key: str) -> None:
         given, kind = self._types.get(key), self._schema.field(key).type
-        if given in NO_KEYS:
-            raise usage(f"--type {key}={given}: keys are int, string or bytes")
+        check_key(key, given)
         if given is None and not self._can_be_key(kind):
             # Libraries that have no null among integers make floats of a column of integers.
             better = ColumnType.INT if self._pyarrow.types.is_floating(kind) else ColumnType.STRING

@@ -3,10 +3,10 @@
 import csv
 import itertools
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from aerolane.cli.column_types import ColumnType, infer_columns, parse_cell
+from aerolane.cli.column_types import ColumnType, check_key, infer_columns, parse_cell
 from aerolane.cli.exit_codes import file_failure, usage
 from aerolane.cli.sources.files import Bytes
 from aerolane.cli.sources.rows import ROW_LIMIT, TEXT_LIMIT, BadRow, Row
@@ -32,6 +32,10 @@ class CsvRows:
         except BaseException:
             self.close()
             raise
+
+    def check(self, key: str, bins: Collection[str]) -> None:
+        """See `Source`: a key column of floats or booleans."""
+        check_key(key, self.types.get(key))
 
     def _begin(self, types: Mapping[str, ColumnType], columns: Sequence[str] | None, delimiter: str) -> None:
         """Reads the header and what types are inferred from."""

@@ -3,10 +3,10 @@
 import codecs
 import itertools
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import cast
 
-from aerolane.cli.column_types import ColumnType, convert
+from aerolane.cli.column_types import ColumnType, check_key, convert
 from aerolane.cli.exit_codes import file_failure, usage
 from aerolane.cli.json_values import from_json, json_loads
 from aerolane.cli.sources.files import Bytes
@@ -26,11 +26,12 @@ class JsonLines:
         self.types = {column: str(kind) for column, kind in types.items()}
         self._rows = self._read()
 
-    def check(self, key: str) -> None:
-        """Refuses a file whose first row lacks the key column. Raises `Failure`.
+    def check(self, key: str, bins: Collection[str]) -> None:
+        """See `Source`: a first row without the key column.
 
         A later row that lacks it is only rejected, and so is a first one that cannot be read or has no usable key.
         """
+        check_key(key, self.types.get(key))
         first = next(self._rows, None)
         if first is None:
             return

@@ -1,6 +1,6 @@
 """What every source gives: rows, and what cannot be read as one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,6 +46,13 @@ class Source(Protocol):
     @property
     def types(self) -> dict[str, str]:
         """What the columns are read as, to be shown; empty where each value has its own type."""
+        ...
+
+    def check(self, key: str, bins: Collection[str]) -> None:
+        """Refuses, before anything is written, columns that no row can be written with: `key`, and those of the bins.
+
+        May wait for the first row. Raises `Failure`.
+        """
         ...
 
     def __iter__(self) -> Iterator[Row | BadRow]: ...

@@ -82,7 +82,7 @@ fn column(name: &str, sequence: &Bound<'_, PyAny>) -> PyResult<(Named, Pieces)> 
         refused: None,
         objects: true,
     };
-    objects::refuse_dates(&mut named, sequence)?;
+    objects::refuse_unknown_types(&mut named, sequence)?;
     let values = Values::Objects(Arc::new(sequence.clone().unbind()));
     let column = Column { offset: 0, rows: sequence.len()?, valid: None, values, _held: None };
     Ok((named, Pieces([column].into())))

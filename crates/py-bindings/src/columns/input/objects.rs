@@ -34,8 +34,8 @@ pub(super) fn refuse_addresses<'a>(
     Ok(())
 }
 
-/// Refuses a column of a dict whose first value is of a type that Aerospike does not have.
-pub(super) fn refuse_dates(column: &mut Named, sequence: &Bound<'_, PyAny>) -> PyResult<()> {
+/// Refuses a column of a dict whose first value is a date, a time or a decimal.
+pub(super) fn refuse_unknown_types(column: &mut Named, sequence: &Bound<'_, PyAny>) -> PyResult<()> {
     /// So many values are looked at for one that is not null.
     const LOOKED_AT: usize = 1000;
     let py = sequence.py();
@@ -59,6 +59,7 @@ pub(super) fn refuse_dates(column: &mut Named, sequence: &Bound<'_, PyAny>) -> P
             if value.is_instance(&module.cast::<PyModule>()?.getattr(class)?)? {
                 let name = value.get_type().fully_qualified_name()?.to_string();
                 column.refuse(&format!("Aerospike has no {name}: {instead}"), &name);
+                break;
             }
         }
         return Ok(());
