@@ -177,8 +177,8 @@ def new_cluster():
 
 @pytest.fixture
 def set_name():
-    """The name of a set that nothing was written to."""
-    return f"py{_session}_{next(_numbers)}"
+    """The name of a set that nothing was written to, whatever tests append to theirs."""
+    return f"py{_session}_{next(_numbers)}_"
 
 
 @pytest.fixture
