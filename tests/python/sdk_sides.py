@@ -61,6 +61,23 @@ def sides(**settings):
             yield Side(sdk, theirs, address, embedded), Side(aerolane, ours, address, embedded)
 
 
+class Ttl:
+    """A record's remaining seconds. The sides run one after the other, so some may have passed in between."""
+
+    TOLERANCE = 20
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __repr__(self):
+        return f"Ttl({self.seconds})"
+
+    def __eq__(self, other):
+        return isinstance(other, Ttl) and abs(self.seconds - other.seconds) <= self.TOLERANCE
+
+    __hash__ = None
+
+
 def plain(value):
     """A value without the classes of a client.
 
@@ -80,7 +97,7 @@ def plain(value):
         )
     if kind == "Record":
         bins = {name: item for name, item in dict(value.bins).items() if item is not None}
-        return "record", plain(bins), value.generation, None if value.ttl is None else value.ttl // 20
+        return "record", plain(bins), value.generation, value.ttl and Ttl(value.ttl)
     if kind in ("HLL", "GeoJSON"):
         return kind, bytes(value.value) if kind == "HLL" else value.value
     if isinstance(value, bytes | bytearray) or kind == "Blob":
