@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::pin::Pin;
@@ -14,8 +15,8 @@ use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
 use aerospike_core::{BatchPolicy, Bin, Bins, Key, ReadPolicy, Record, WritePolicy};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::LocalSet;
 
 use super::asynchronous::{Client, Shared};
 use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
@@ -108,20 +109,35 @@ impl fmt::Debug for LaneRuntime {
 impl LaneThread {
     fn start(client: &Client, index: usize) -> Result<Self> {
         let (jobs, mut incoming) = mpsc::unbounded_channel::<Job>();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let lane = client.shared.lanes.add_one(runtime.handle())?;
+        let (started, start) = std::sync::mpsc::channel();
         let shared = Arc::clone(&client.shared);
         let thread = std::thread::Builder::new().name(format!("aerolane-lane-{index}")).spawn(move || {
-            let client = LocalClient { shared, lane, _stays_here: PhantomData };
-            let tasks = LocalSet::new();
-            tasks.block_on(&runtime, async {
-                while let Some(job) = incoming.recv().await {
-                    job(&client);
-                }
-            });
+            let (made, outcome) = match runtime_here(shared) {
+                Ok(made) => (Some(made), Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+            let _ = started.send(outcome);
+            if let Some((runtime, client)) = made {
+                runtime.block_on(async {
+                    while let Some(job) = incoming.recv().await {
+                        job(&client);
+                    }
+                });
+            }
         })?;
+        start.recv().unwrap_or_else(|_| Err(io::Error::other("the lane's thread panicked at its start").into()))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
+}
+
+/// A runtime that stays on this thread, and the client of its tasks.
+///
+/// With a `LocalSet` the tasks would run as one task of the runtime, behind those of the connections, and each round in
+/// which one of these wakes a caller would cost a system call to wake the set.
+fn runtime_here(shared: Arc<Shared>) -> Result<(LocalRuntime, LocalClient)> {
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+    let lane = shared.lanes.add_one(runtime.handle())?;
+    Ok((runtime, LocalClient { shared, lane, _stays_here: PhantomData }))
 }
 
 impl Drop for LaneRuntime {
