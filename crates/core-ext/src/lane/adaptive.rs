@@ -5,7 +5,7 @@
 //! the client counts ([`Sums::cost_factor`]), and all lanes try at the same moments ([`later`]). Decision 0017 has the models
 //! compared.
 
-use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, STARVED_GAP, Sums};
+use super::measure::{CLIENT_BOUND, Epoch, FAST, PLAIN_GAP, Pairs, STARVED_GAP, Sums};
 use super::schedule::{
     After, BACK_OFF, COARSE, Direction, HOME, HOME_SOON, MOST_BACK_OFF, MOST_BACK_OFF_ALONE, MOST_HOME, MS, Phase,
     Schedule, later,
@@ -16,8 +16,6 @@ use crate::metrics::AnswerCounter;
 /// A gap from which a request costs the server more time than the client: about four times the client's own cost of a
 /// request that has its connection for itself. Below it, sharing is what is cheap, and a wider width must earn more.
 pub(super) const SLOW_GAP: f64 = 40.0;
-/// With a gap this long, eight answers are evidence enough to widen.
-const PLAIN_GAP: f64 = 150.0;
 /// A silence is a pause of the client, and no measurement, from this many nanoseconds on, if it is also ten times the
 /// usual time between reads.
 const PAUSE: u64 = 1_000_000;
@@ -546,7 +544,8 @@ impl Adaptive {
         match direction {
             Direction::Up => {
                 let Schedule { due, streak, .. } = self.up;
-                if now < due || latest.shared() < 0.06 || latest.most <= self.width {
+                let shared = if latest.is_for_the_tail(self.width) { 0.005 } else { 0.06 };
+                if now < due || latest.shared() < shared || latest.most <= self.width {
                     return None;
                 }
                 let factor = if streak > 0 {
@@ -556,7 +555,7 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let wider = if self.is_uneven(now) && latest.rate < FAST {
+                let wider = if latest.is_for_the_tail(self.width) || self.is_uneven(now) && latest.rate < FAST {
                     // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
                     latest.most
                 } else {
@@ -623,6 +622,9 @@ impl Adaptive {
         }
         let whole = self.is_long_enough(now);
         let home = self.direction == Direction::Down && self.width == self.bounds.start;
+        if home && self.epoch.is_late(reading, self.width as f64 / self.reference.own) {
+            return self.reject(reading);
+        }
         let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
@@ -662,6 +664,7 @@ impl Adaptive {
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
         let enough: f64 = match self.direction {
             Direction::Up if self.must_earn_more(&reference) => 0.85,
+            Direction::Up if reference.is_for_the_tail(self.from) => 1.03,
             Direction::Up if 2 * self.to > 3 * self.from => 0.95,
             // A small step gains little.
             Direction::Up => 0.97,

@@ -12,6 +12,9 @@ pub(super) const READ_COST: f64 = 3.0;
 /// those of a scheduler.
 pub(super) const CLIENT_BOUND: f64 = 2.0;
 
+/// With a gap this long, in microseconds, eight answers are evidence enough to widen.
+pub(super) const PLAIN_GAP: f64 = 150.0;
+
 /// A connection that brings answers so rarely, while a request is to wait so long for its own, in microseconds, has too small a
 /// share of a server that others use with more connections.
 pub(super) const STARVED_GAP: f64 = 2_000.0;
@@ -40,6 +43,8 @@ pub(super) struct Epoch {
     /// The squares of the times of requests alone, in microseconds.
     pub(super) alone_squares: f64,
     pub(super) alones: u32,
+    /// Reads that were late: see [`is_late`](Self::is_late).
+    late: u32,
 }
 
 impl Epoch {
@@ -74,6 +79,15 @@ impl Epoch {
     pub(super) fn is_starved(&self, requests: usize, width: usize) -> bool {
         let (gap, to_come) = (self.gap(), requests as f64 / width as f64 * self.gap());
         self.gap_answers >= 8 && gap > STARVED_GAP && to_come > STARVED
+    }
+
+    /// Whether the server plainly takes more than twice `usual` microseconds for each request of a connection, as of this reading,
+    /// which has been added: nearly all answers come one by one, each that late. Where a processor was late, and not the
+    /// server, several lie ready.
+    pub(super) fn is_late(&mut self, reading: &Reading, usual: f64) -> bool {
+        let gap = reading.gap.unwrap_or(0) as f64 / 1e3;
+        self.late += u32::from((1..=2).contains(&reading.answers) && gap > 2.0 * usual * f64::from(reading.answers));
+        self.late >= 8 && 4 * self.late >= 3 * self.reads
     }
 
     /// Nanoseconds until a busy connection brings its next answers, seen from any moment: long where few requests are much
@@ -159,6 +173,13 @@ impl Sums {
     /// earn four times the throughput.
     pub(super) fn cost_factor(&self, before: &Self) -> f64 {
         (self.cost / before.cost).powi(2)
+    }
+
+    /// Whether the server takes so long for a request, and processors have so little to do, that connections for the few requests
+    /// that share one of `width` cost next to nothing: what they bring is the tail of the latencies, which no rate shows.
+    pub(super) fn is_for_the_tail(&self, width: usize) -> bool {
+        let few = self.requests <= 1.2 * width as f64;
+        few && self.rate < FAST && self.gap >= PLAIN_GAP && !self.is_client_bound()
     }
 
     /// Whether requests on so many connections had one each, more or less.
