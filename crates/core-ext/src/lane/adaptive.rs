@@ -79,6 +79,8 @@ pub(super) struct Adaptive {
     from: usize,
     /// The width of a trial that takes several pairs.
     to: usize,
+    /// The trial goes to the width to start with, and has half the present one first.
+    halfway: bool,
     direction: Direction,
     pairs: Pairs,
     up: Schedule,
@@ -135,6 +137,7 @@ impl Adaptive {
             base: None,
             from: 1,
             to: 1,
+            halfway: false,
             direction: Direction::Up,
             pairs: Pairs::default(),
             up: schedule,
@@ -531,7 +534,9 @@ impl Adaptive {
                 self.from = self.width;
                 self.to = width;
                 self.pairs = Pairs { began: now, ..Pairs::default() };
-                self.set_width(width, reading, After::Trial);
+                let half = self.used(latest.requests) / 2;
+                self.halfway = width == self.bounds.start && width < half;
+                self.set_width(if self.halfway { half } else { width }, reading, After::Trial);
                 return;
             }
         }
@@ -621,7 +626,7 @@ impl Adaptive {
             return self.reject(reading);
         }
         let whole = self.is_long_enough(now);
-        let home = self.direction == Direction::Down && self.width == self.bounds.start;
+        let home = self.direction == Direction::Down && (self.halfway || self.width == self.bounds.start);
         if home && self.epoch.is_late(reading, self.width as f64 / self.reference.own) {
             return self.reject(reading);
         }
@@ -631,6 +636,10 @@ impl Adaptive {
             && now.saturating_sub(self.epoch.began) > shortest.max(self.epoch.representative());
         if !whole && !quarter {
             return;
+        }
+        if std::mem::take(&mut self.halfway) {
+            let to = self.to;
+            return self.set_width(to, reading, After::Trial);
         }
         let trial = self.sums(now);
         if trial.is_client_bound() {

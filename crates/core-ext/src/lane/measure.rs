@@ -43,8 +43,9 @@ pub(super) struct Epoch {
     /// The squares of the times of requests alone, in microseconds.
     pub(super) alone_squares: f64,
     pub(super) alones: u32,
-    /// Reads that were late: see [`is_late`](Self::is_late).
-    late: u32,
+    /// Reads of one or two answers, and how late those were: see [`is_late`](Self::is_late).
+    singles: u32,
+    late: f64,
 }
 
 impl Epoch {
@@ -81,13 +82,21 @@ impl Epoch {
         self.gap_answers >= 8 && gap > STARVED_GAP && to_come > STARVED
     }
 
-    /// Whether the server plainly takes more than twice `usual` microseconds for each request of a connection, as of this reading,
-    /// which has been added: nearly all answers come one by one, each that late. Where a processor was late, and not the
-    /// server, several lie ready.
+    /// Whether the server plainly takes far longer than `usual` microseconds for each request of a connection, as of this reading,
+    /// which has been added: nearly all answers come one by one, and late. Where a processor was late, and not the server,
+    /// several lie ready.
     pub(super) fn is_late(&mut self, reading: &Reading, usual: f64) -> bool {
-        let gap = reading.gap.unwrap_or(0) as f64 / 1e3;
-        self.late += u32::from((1..=2).contains(&reading.answers) && gap > 2.0 * usual * f64::from(reading.answers));
-        self.late >= 8 && 4 * self.late >= 3 * self.reads
+        /// So many times as long on average.
+        const LATE: f64 = 1.5;
+        /// A single one counts for no more than so many times: it may be one of a few slow requests.
+        const MOST: f64 = 4.0;
+        if let Some(gap) = reading.gap
+            && (1..=2).contains(&reading.answers)
+        {
+            self.singles += 1;
+            self.late += (gap as f64 / 1e3 / f64::from(reading.answers) / usual).min(MOST);
+        }
+        self.singles >= 8 && 4 * self.singles >= 3 * self.reads && self.late > LATE * f64::from(self.singles)
     }
 
     /// Nanoseconds until a busy connection brings its next answers, seen from any moment: long where few requests are much

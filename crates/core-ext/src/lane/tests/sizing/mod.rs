@@ -246,3 +246,25 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
         assert!(took.0 < longest.0 && took.1 < longest.1, "{callers} callers, seed {seed}: {took:?} ms");
     });
 }
+
+/// The figures of a fixed service time on three nodes, from half a second to two after the start: the time in which the width
+/// that was found is compared with the one that the search began with.
+fn found_width(service: u64, callers: usize, seed: u64) -> Figures {
+    let Scenario { mut params, .. } = scenarios::nodes(3, service, service, callers, 0).seed(seed);
+    for server in &mut params.servers {
+        (server.read, server.write) = (Service::Fixed(1000 * service), Service::Fixed(1000 * service));
+    }
+    let extent = Extent { warm_time: 500 * MS, warm_answers: 0, answers: usize::MAX, end: 2000 * MS, window: 500 * MS };
+    let run = World::new(&params, adaptive(), false, extent).run();
+    Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap())
+}
+
+#[test]
+fn no_tail() {
+    for (service, callers) in [(50, 8), (50, 32), (50, 64), (200, 8), (200, 32), (200, 64), (1000, 32), (1000, 64)] {
+        for seed in 1..=4 {
+            let f = found_width(service, callers, seed);
+            println!("{service} {callers} {seed} {} {:.0}", f.all, f.throughput);
+        }
+    }
+}

@@ -125,7 +125,7 @@ fn open(
 }
 
 /// Several nodes, of which the last is slow. Service times in microseconds.
-fn nodes(count: usize, usual: u64, slow: u64, callers: usize, rtt: u64) -> Scenario {
+pub(super) fn nodes(count: usize, usual: u64, slow: u64, callers: usize, rtt: u64) -> Scenario {
     let mut scenario = closed(usual, false, callers, (64, 8, rtt));
     scenario.name = format!("nodes={count},S={usual}us,one-slow={slow}us,T={callers},rtt={rtt}");
     scenario.with(|params| {
