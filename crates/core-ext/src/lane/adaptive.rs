@@ -560,7 +560,7 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let wider = if latest.is_for_the_tail(self.width) || self.is_uneven(now) && latest.rate < FAST {
+                let wider = if self.is_uneven(now) && latest.rate < FAST {
                     // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
                     latest.most
                 } else {

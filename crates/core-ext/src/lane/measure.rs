@@ -291,6 +291,28 @@ mod tests {
     }
 
     #[test]
+    fn late_is_the_server_and_not_a_processor() {
+        let reads_until_late = |readings: &[(u64, u32)]| {
+            let mut epoch = Epoch::default();
+            readings.iter().position(|&(gap, answers)| {
+                let reading = Reading { gap: Some(1000 * gap), answers, ..Reading::new(0, 7, 7) };
+                epoch.add(&reading, 1000 * gap);
+                epoch.is_late(&reading, 100.0)
+            })
+        };
+        assert_eq!(reads_until_late(&[(200, 1); 20]), Some(7));
+        assert_eq!(reads_until_late(&[(400, 2); 20]), Some(7));
+        assert_eq!(reads_until_late(&[(120, 1); 20]), None);
+        // Whoever waits for a processor finds several answers then.
+        assert_eq!(reads_until_late(&[(4000, 16); 20]), None);
+        // One slow request, or one turn of a scheduler, is not the usual.
+        let mut readings = [(50, 1); 20];
+        readings[3] = (20_000, 1);
+        assert_eq!(reads_until_late(&readings), None);
+        assert_eq!(reads_until_late(&[[(200, 1); 3], [(50, 9); 3]].concat().repeat(4)), None);
+    }
+
+    #[test]
     fn the_most_requests_are_those_of_one_moment() {
         let mut epoch = epoch([80; 10]);
         epoch.add(&Reading { answers: 1, ..Reading::new(0, 30, 30) }, 80_000);
