@@ -280,3 +280,21 @@ fn a_slow_server_leaves_no_tail() {
         );
     });
 }
+
+/// Of the few callers most are stuck at one node now and then. The others have fewer requests then: that is no reason to
+/// compare with few connections, on which whoever comes next is stuck as well.
+#[test]
+fn callers_that_are_stuck_elsewhere_are_no_change_of_the_server() {
+    // Nodes, microseconds of most requests, how many of 1,000 take 20 ms, callers, and the longest mean.
+    let cases = [(3, 50, 10, 32, 336.0), (2, 20, 5, 16, 174.0)];
+    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
+    in_parallel(&cases, |&((nodes, usual, per_mille, callers, longest), seed)| {
+        let Scenario { params, .. } =
+            scenarios::few_slow_of_nodes(nodes, usual, per_mille, 20_000, callers, 0).seed(seed);
+        let (warm_time, end) = (300 * MS, 3300 * MS);
+        let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window: 500 * MS };
+        let run = World::new(&params, adaptive(), false, extent).run();
+        let mean = Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap()).all.mean;
+        assert!(mean < longest, "{nodes} nodes, {callers} callers, seed {seed}: {mean:.0} us");
+    });
+}

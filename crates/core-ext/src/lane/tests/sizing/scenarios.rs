@@ -155,7 +155,14 @@ fn few_slow(usual: u64, per_mille: u64, slow: u64, callers: usize, rtt: u64) -> 
 }
 
 /// The same on several nodes: callers that are stuck at one of them call no other.
-fn few_slow_of_nodes(count: usize, usual: u64, per_mille: u64, slow: u64, callers: usize, rtt: u64) -> Scenario {
+pub(super) fn few_slow_of_nodes(
+    count: usize,
+    usual: u64,
+    per_mille: u64,
+    slow: u64,
+    callers: usize,
+    rtt: u64,
+) -> Scenario {
     let mut scenario = few_slow(usual, per_mille, slow, callers, rtt);
     scenario.name = format!("nodes={count},{}", scenario.name);
     scenario.with(|params| params.servers = vec![params.servers[0].clone(); count])
