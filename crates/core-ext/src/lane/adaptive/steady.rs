@@ -109,11 +109,11 @@ impl Adaptive {
         if !changed {
             self.note_uneven(now);
         }
-        self.begin_probe(reading, &latest);
+        self.begin_probe(reading, &latest, changed);
     }
 
-    /// Tries another width, if that is due and can pay.
-    fn begin_probe(&mut self, reading: &Reading, latest: &Sums) {
+    /// Tries another width, if that is due and can pay; `changed`: the server has just become another one.
+    fn begin_probe(&mut self, reading: &Reading, latest: &Sums, changed: bool) {
         let now = reading.now;
         for direction in [self.direction, self.direction.other()] {
             if let Some(width) = self.probe(direction, latest, now) {
@@ -122,7 +122,7 @@ impl Adaptive {
                 self.to = width;
                 self.pairs = Pairs { began: now, ..Pairs::default() };
                 let half = self.used(latest.requests) / 2;
-                self.halfway = width == self.bounds.start && width < half;
+                self.halfway = width == self.bounds.start && width < half && !changed;
                 self.set_width(if self.halfway { half } else { width }, reading, After::Trial);
                 return;
             }
@@ -202,7 +202,8 @@ impl Adaptive {
         }
         let whole = self.is_long_enough(now);
         let home = self.direction == Direction::Down && (self.halfway || self.width == self.bounds.start);
-        if home && self.epoch.is_late(reading, self.width as f64 / self.reference.own) {
+        let late = home && self.epoch.is_late(reading, self.width as f64 / self.reference.own);
+        if late && now.saturating_sub(self.epoch.began) > MS {
             return self.reject(reading);
         }
         let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
