@@ -23,6 +23,10 @@ const PAUSE: u64 = 1_000_000;
 /// first gaps of a server say too little of what it takes usually.
 const STALL: u64 = 4 * PAUSE;
 
+/// If requests take as long as this, in microseconds, and all about the same, up to so many get a connection each at once.
+const EVEN_GAP: f64 = 500.0;
+const FEW: usize = 16;
+
 /// The round trip that is assumed until one is measured, in nanoseconds.
 const USUAL_ROUND_TRIP: u64 = 100_000;
 /// Most requests on a connection before anything is known of the server.
@@ -336,7 +340,9 @@ impl Adaptive {
     }
 
     fn multiply(&mut self, reading: &Reading) {
-        let factor = if self.reference.gap > STARVED_GAP {
+        let Sums { gap, .. } = self.reference;
+        let plain = gap > EVEN_GAP && reading.requests <= FEW && self.epoch.is_even();
+        let factor = if plain || gap > STARVED_GAP {
             // Step by step it would take seconds with so few answers.
             usize::MAX
         } else if self.reference.rate < FAST {
@@ -401,18 +407,27 @@ impl Adaptive {
             return;
         }
         let (from, width) = (self.from, self.width);
-        if self.reference_answers < 64 && !fast {
+        let tail = trial.is_for_the_tail(width);
+        if self.reference_answers < 64 && !fast && !tail {
             // The first few answers of a slow server are the short ones: the rate that stands on them is too high.
             self.doubtful = true;
             self.set_width(from, reading, After::Reference);
-        } else if gain < if fast { 1.25 } else { 1.15 } {
+        } else if gain
+            < if fast {
+                1.25
+            } else if tail {
+                0.97
+            } else {
+                1.15
+            }
+        {
             self.be_steady(now, from, Direction::Down);
             self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
             self.set_width(from, reading, After::Reference);
         } else {
             let knee = Self::model(trial.own, self.service).min(1.25 * gain * from as f64);
             // Requests that share a connection with a slow one wait for it, however few connections are busy.
-            let knee = if uneven { width } else { knee.clamp(from as f64, width as f64) as usize };
+            let knee = if uneven || tail { width } else { knee.clamp(from as f64, width as f64) as usize };
             self.be_steady(now, knee, Direction::Up);
             self.set_width(knee, reading, After::Reference);
         }

@@ -113,6 +113,11 @@ impl Epoch {
         shared || (self.alones >= 32 && self.alone_squares * f64::from(self.alones) > 8.0 * alone * alone)
     }
 
+    /// Whether requests take about as long as each other, or no less so than with an exponential distribution.
+    pub(super) fn is_even(&self) -> bool {
+        (self.silence() as f64) < 1.5e3 * self.gap()
+    }
+
     /// From so many nanoseconds on, the few slow requests in it are no chance.
     pub(super) fn representative(&self) -> u64 {
         (4 * self.silence()).min(LONGEST)
@@ -264,10 +269,13 @@ mod tests {
     #[test]
     fn few_slow_requests_take_a_longer_look() {
         let even = epoch([80; 100]);
-        assert!(!even.is_uneven());
+        assert!(even.is_even() && !even.is_uneven());
         assert_eq!(even.representative(), 160_000);
         let uneven = epoch([80; 99].into_iter().chain([20_000]));
-        assert!(uneven.is_uneven());
+        assert!(uneven.is_uneven() && !uneven.is_even());
+        // Of a few answers a slow one does not make them uneven yet, but they are not even.
+        let few = epoch([80, 80, 80, 80, 80, 80, 80, 20_000]);
+        assert!(!few.is_uneven() && !few.is_even());
         assert!((20_000_000..=LONGEST).contains(&uneven.representative()), "{}", uneven.representative());
         assert_eq!(epoch([80, 400_000]).representative(), LONGEST);
         assert!(!Epoch::default().is_uneven());

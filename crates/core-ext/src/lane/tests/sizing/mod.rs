@@ -247,16 +247,31 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
     });
 }
 
-/// The figures of a fixed service time on three nodes, from half a second to two after the start: the time in which the width
-/// that was found is compared with the one that the search began with.
-fn found_width(service: u64, callers: usize, seed: u64) -> Figures {
+/// The figures of a fixed service time in microseconds on three nodes, between two moments in milliseconds after the start.
+fn on_three_nodes(service: u64, callers: usize, seed: u64, (from, to): (u64, u64)) -> Figures {
     let Scenario { mut params, .. } = scenarios::nodes(3, service, service, callers, 0).seed(seed);
     for server in &mut params.servers {
         (server.read, server.write) = (Service::Fixed(1000 * service), Service::Fixed(1000 * service));
     }
-    let extent = Extent { warm_time: 500 * MS, warm_answers: 0, answers: usize::MAX, end: 2000 * MS, window: 500 * MS };
+    let (warm_time, end, window) = (from * MS, to * MS, 500 * MS);
+    let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window };
     let run = World::new(&params, adaptive(), false, extent).run();
     Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap())
+}
+
+/// A slow server gives few answers to learn from: a search that goes step by step would take half a second.
+#[test]
+fn few_requests_of_a_slow_server_soon_have_a_connection_each() {
+    // Microseconds of each request, callers, and the longest mean and the longest that 99 % may take.
+    let cases = [(1000, 16, (1030.0, 2000.0)), (200, 32, (320.0, 450.0))];
+    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
+    in_parallel(&cases, |&((service, callers, longest), seed)| {
+        let Latency { mean, p99, .. } = on_three_nodes(service, callers, seed, (100, 600)).all;
+        assert!(
+            mean < longest.0 && p99 < longest.1,
+            "{service} us, {callers} callers, seed {seed}: {mean:.0}, {p99:.0} us"
+        );
+    });
 }
 
 /// Requests that share a connection show in the tail before they show in the rate: where they take the server long, there
@@ -266,14 +281,14 @@ fn found_width(service: u64, callers: usize, seed: u64) -> Figures {
 fn a_slow_server_leaves_no_tail() {
     // Microseconds of each request, callers, and the longest that 99 % and 99.9 % may take.
     let cases = [
-        (200, 8, (250.0, 500.0)),
+        (200, 6, (250.0, 500.0)),
         (200, 32, (400.0, 1200.0)),
         (1000, 32, (1100.0, 2500.0)),
         (1000, 64, (1100.0, 2500.0)),
     ];
     let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
     in_parallel(&cases, |&((service, callers, longest), seed)| {
-        let Latency { p99, p999, .. } = found_width(service, callers, seed).all;
+        let Latency { p99, p999, .. } = on_three_nodes(service, callers, seed, (500, 2000)).all;
         assert!(
             p99 < longest.0 && p999 < longest.1,
             "{service} us, {callers} callers, seed {seed}: {p99:.0}, {p999:.0} us"
