@@ -19,7 +19,7 @@ LIBRARY = {
     for module, names in {
         "aerolane.metrics": "AsyncMetricsExporter MetricsExporter",
         "aerolane.system_settings": "MetricsSettings SystemSettings TransactionSettings",
-        "collections.abc": "Callable Coroutine Generator Iterable Iterator Mapping Sequence",
+        "collections.abc": "AsyncIterable Callable Coroutine Generator Iterable Iterator Mapping Sequence",
         "contextvars": "Context",
         "datetime": "datetime timedelta",
         "enum": "Enum IntEnum",

@@ -14,6 +14,7 @@ from conftest import eventually_async
 import aerolane
 import aerolane.sync
 from aerolane import Key
+from aerolane.concurrent._event_loop import for_each_key
 from aerolane.exceptions import InvalidArgumentError, RecordNotFoundError
 
 
@@ -311,6 +312,61 @@ async def test_async_inputs_that_raise(seeds, set_name):
         assert [record.bins for record in native] == [{"n": 1}] * 30
         with pytest.raises(InvalidArgumentError, match="blocks"):
             aerolane.execute_concurrent_with_args(client.native, "get_blocking", keys)
+
+
+async def test_many_keys_as_they_come(seeds, set_name):
+    keys, given, closed = [Key("test", set_name, n) for n in range(50)], 0, False
+
+    async def coming(all_of=keys):
+        nonlocal given, closed
+        try:
+            for key in all_of:
+                given += 1
+                await asyncio.sleep(0)
+                yield key
+        finally:
+            closed = True
+
+    async with aerolane.Client(seeds) as client:
+        session = client.create_session()
+        for concurrency in (None, 1, 8):
+            assert await session.put_many(coming(keys[:40]), {"n": 1}, concurrency=concurrency) == [None] * 40
+            found = await session.get_many(coming(), ["n"], concurrency=concurrency)
+            assert [record.bins for record in found[:40]] == [{"n": 1}] * 40
+            assert all(isinstance(error, RecordNotFoundError) for error in found[40:])
+        assert await session.get_many(coming([])) == []
+        # What is no key ends it: what comes after is not read.
+        given, closed = 0, False
+        with pytest.raises(TypeError, match=r"keys\[3\] must be a Key, not <class 'int'>"):
+            await session.put_many(coming([*keys[:3], 5, *keys[3:]]), {"n": 2})
+        assert (given, closed) == (4, True)
+        with pytest.raises(InvalidArgumentError):
+            await session.get_many(coming(), concurrency=0)
+
+
+async def test_keys_are_read_as_fast_as_calls_end():
+    gate, given = Gate(), 0
+
+    class Session:
+        def get(self, key, bins):
+            return asyncio.ensure_future(gate.call(key.value))
+
+    async def coming():
+        nonlocal given
+        while True:
+            given += 1
+            yield Key("test", "any", given)
+
+    run = asyncio.ensure_future(for_each_key(Session(), "get", coming(), None, 4))
+    await eventually_async(lambda: len(gate.waiting) == 4)
+    assert given == 4
+    gate.waiting[2].set_result(2)
+    await eventually_async(lambda: 5 in gate.waiting)
+    assert given == 5
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert gate.cancelled == 4
 
 
 async def test_nothing_stays_behind(seeds, set_name):

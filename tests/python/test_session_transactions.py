@@ -466,8 +466,17 @@ def test_many_calls_belong_to_the_transaction(either, session, keys):
     found = either.run(tx.get_many(keys, ["n"]))
     assert [record.bins for record in found[:3]] == [{"n": 1}] * 3
     assert found[3].result_code == ResultCode.KEY_NOT_FOUND_ERROR
+    if either.kind == "async":
+
+        async def coming():
+            for key in keys[:3]:
+                yield key
+
+        assert either.run(tx.put_many(coming(), {"m": 2})) == [None] * 3
+        assert [record.bins for record in either.run(tx.get_many(coming(), ["m"]))] == [{"m": 2}] * 3
+        assert either.run(session.get_many(coming()))[0].result_code == ResultCode.KEY_NOT_FOUND_ERROR
     either.run(tx.commit())
-    assert [record.bins for record in either.run(session.get_many(keys[:3]))] == [{"n": 1}] * 3
+    assert [record.bins["n"] for record in either.run(session.get_many(keys[:3]))] == [1] * 3
 
 
 @pytest.mark.parametrize("raises", [False, True])

@@ -1,7 +1,7 @@
 """Sessions, for asyncio and (`Sync..`) for code without it."""
 
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Mapping, Sequence
 from collections.abc import Awaitable as _Awaitable
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, Unpack, final, overload
@@ -169,18 +169,28 @@ class Session(
         are. Awaitable of `None`.
         """
     def get_many(
-        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
+        self,
+        keys: Iterable[Key] | AsyncIterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        concurrency: int | None = None,
     ) -> Awaitable[list[Record | Exception]]:
         """Reads many records, each as `get` does, all at once, or `concurrency` at a time (in a transaction 100 by
-        default). Awaitable of a list with, for each key in order, its `Record`, or the exception that `get` would
-        have raised.
+        default). Awaitable of a list with, for each key in order, its `Record`, or the exception that `get` would have
+        raised.
+
+        `keys` is an iterable, or an async iterable. The keys of the latter are read as they come, `concurrency` (100 by
+        default) at a time.
         """
     def put_many(
-        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
+        self, keys: Iterable[Key] | AsyncIterable[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
     ) -> Awaitable[list[Exception | None]]:
         """Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time (in a
         transaction 100 by default). Awaitable of a list with, for each key in order, `None`, or the exception that
         `put` would have raised.
+
+        `keys` is an iterable, or an async iterable. Records of the latter's keys are written as the keys come,
+        `concurrency` (100 by default) at a time.
         """
     def do_in_transaction(
         self,
@@ -292,14 +302,14 @@ class SyncSession(
         are.
         """
     def get_many(
-        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
+        self, keys: Iterable[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
     ) -> list[Record | Exception]:
         """Reads many records, each as `get` does, on threads, at most `concurrency` at a time (16 by default).
         Returns a list with, for each key in order, its `Record`, or the exception that `get` would have raised. For
         more than a few hundred records, a batch (`query(keys)`) costs less.
         """
     def put_many(
-        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
+        self, keys: Iterable[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
     ) -> list[Exception | None]:
         """Writes the same bins to many records, each as `put` does, on threads, at most `concurrency` at a time (16
         by default). Returns a list with, for each key in order, `None`, or the exception that `put` would have

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from functools import partial
 from typing import Any, Literal, overload
 
-from aerolane._aerolane import InvalidArgumentError
+from aerolane._aerolane import InvalidArgumentError, Key
 from aerolane.concurrent._calls import BLOCKING, begin, check, is_a, method_of, with_args
 
 Inputs = Iterable[Any] | AsyncIterable[Any]
@@ -107,6 +107,30 @@ def execute_concurrent_with_args(
     check(concurrency, results, raise_on_first_error)
     _refuse_blocking(session)
     return _run(partial(with_args, method_of(session, method, False)), args, concurrency, raise_on_first_error, results)
+
+
+def for_each_key(
+    session: Any, method: str, keys: AsyncIterable[Any], value: Any, concurrency: int | None
+) -> Awaitable[list[Any]]:
+    """Calls a method of the session with each key as it comes, and `value`.
+
+    `get_many` and `put_many` of an async iterable. Exceptions take the place of results. What is no key ends it.
+    """
+
+    async def arguments() -> AsyncGenerator[tuple[Key, Any], None]:
+        place, items = 0, aiter(keys)
+        try:
+            async for key in items:
+                if not isinstance(key, Key):
+                    raise TypeError(f"keys[{place}] must be a Key, not {type(key)}")
+                yield key, value
+                place += 1
+        finally:
+            if callable(aclose := getattr(items, "aclose", None)):
+                await aclose()
+
+    at_a_time = 100 if concurrency is None else concurrency
+    return execute_concurrent_with_args(session, method, arguments(), concurrency=at_a_time, raise_on_first_error=False)
 
 
 def _refuse_blocking(session: object) -> None:

@@ -157,6 +157,22 @@ fn many(
     run.call((session, method, arguments), Some(&named)).map(Bound::unbind)
 }
 
+/// The same of keys that an async iterable gives, one by one; `None` if `keys` is none.
+fn many_as_they_come(
+    session: &Bound<'_, PyAny>,
+    method: &str,
+    keys: &Bound<'_, PyAny>,
+    bins: Option<&Bound<'_, PyAny>>,
+    concurrency: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Py<PyAny>>> {
+    let py = session.py();
+    if keys.is_exact_instance_of::<PyList>() || !keys.hasattr(pyo3::intern!(py, "__aiter__"))? {
+        return Ok(None);
+    }
+    let run = py.import("aerolane.concurrent._event_loop")?.getattr("for_each_key")?;
+    run.call1((session, method, keys, bins, concurrency)).map(|awaitable| Some(awaitable.unbind()))
+}
+
 /// Reads and writes records with the policies of a behavior, for asyncio. `create_session` makes one.
 #[pyclass(frozen, subclass, weakref, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
@@ -201,6 +217,9 @@ impl Session {
 
     /// Reads many records, each as `get` does, all at once, or `concurrency` at a time (in a transaction 100 by default).
     /// Awaitable of a list with, for each key in order, its `Record`, or the exception that `get` would have raised.
+    ///
+    /// `keys` is an iterable, or an async iterable. The keys of the latter are read as they come, `concurrency` (100 by
+    /// default) at a time.
     #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
     fn get_many(
         slf: &Bound<'_, Self>,
@@ -211,6 +230,9 @@ impl Session {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "get_many", || {
             this.check_txn(py)?;
+            if let Some(found) = many_as_they_come(slf.as_any(), "get", keys, bins, concurrency)? {
+                return Ok(found);
+            }
             let keys = self::keys(keys)?;
             // What is sent all at once knows nothing of transactions.
             if concurrency.is_some() || this.0.txn.is_some() {
@@ -227,6 +249,9 @@ impl Session {
     /// Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time (in a transaction
     /// 100 by default). Awaitable of a list with, for each key in order, `None`, or the exception that `put` would have
     /// raised.
+    ///
+    /// `keys` is an iterable, or an async iterable. Records of the latter's keys are written as the keys come,
+    /// `concurrency` (100 by default) at a time.
     #[pyo3(signature = (keys, bins, *, concurrency=None))]
     fn put_many(
         slf: &Bound<'_, Self>,
@@ -237,6 +262,9 @@ impl Session {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "put_many", || {
             this.check_txn(py)?;
+            if let Some(written) = many_as_they_come(slf.as_any(), "put", keys, Some(bins), concurrency)? {
+                return Ok(written);
+            }
             let keys = self::keys(keys)?;
             if concurrency.is_some() || this.0.txn.is_some() {
                 return many(slf.as_any(), "aerolane.concurrent", "put", (keys, Some(bins)), concurrency);
