@@ -126,7 +126,8 @@ def for_each_key(
                 yield key, value
                 place += 1
         finally:
-            if callable(aclose := getattr(items, "aclose", None)):
+            aclose: Any = getattr(items, "aclose", None)
+            if aclose is not None:
                 await aclose()
 
     at_a_time = 100 if concurrency is None else concurrency

@@ -408,19 +408,16 @@ impl Adaptive {
         }
         let (from, width) = (self.from, self.width);
         let tail = trial.is_for_the_tail(width);
+        let enough = match (fast, tail) {
+            (true, _) => 1.25,
+            (false, true) => 0.97,
+            (false, false) => 1.15,
+        };
         if self.reference_answers < 64 && !fast && !tail {
             // The first few answers of a slow server are the short ones: the rate that stands on them is too high.
             self.doubtful = true;
             self.set_width(from, reading, After::Reference);
-        } else if gain
-            < if fast {
-                1.25
-            } else if tail {
-                0.97
-            } else {
-                1.15
-            }
-        {
+        } else if gain < enough {
             self.be_steady(now, from, Direction::Down);
             self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
             self.set_width(from, reading, After::Reference);
