@@ -250,13 +250,15 @@ class Rendering:
             if group and lines and group is not library:
                 lines.append("")
             for module in sorted(group):
-                lines += [alias for alias in aliases if alias.startswith(f"from {module} ")]
                 names = sorted(group[module], key=constants_first)
                 if group is relative and self.table.files[self.file].get("reexports"):
                     lines += [f"from {module} import {name} as {name}" for name in names]
                     continue
                 one = f"from {module} import {', '.join(names)}"
-                lines += [one] if len(one) <= WIDTH else [f"from {module} import (", *(f"    {n}," for n in names), ")"]
+                many = [f"from {module} import (", *(f"    {n}," for n in names), ")"]
+                made = [(names[0], [one] if len(one) <= WIDTH else many)]
+                made += [(alias.split()[3], [alias]) for alias in aliases if alias.startswith(f"from {module} ")]
+                lines += [line for _, block in sorted(made) for line in block]
         return lines
 
 
