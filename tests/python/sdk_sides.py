@@ -64,8 +64,6 @@ def sides(**settings):
 class Ttl:
     """A record's remaining seconds. The sides run one after the other, so some may have passed in between."""
 
-    TOLERANCE = 20
-
     def __init__(self, seconds):
         self.seconds = seconds
 
@@ -73,7 +71,7 @@ class Ttl:
         return f"Ttl({self.seconds})"
 
     def __eq__(self, other):
-        return isinstance(other, Ttl) and abs(self.seconds - other.seconds) <= self.TOLERANCE
+        return isinstance(other, Ttl) and abs(self.seconds - other.seconds) < 20
 
     __hash__ = None
 

@@ -14,7 +14,7 @@ from conftest import eventually_async
 import aerolane
 import aerolane.sync
 from aerolane import Key
-from aerolane.concurrent._event_loop import for_each_key
+from aerolane.concurrent._event_loop import with_each_key
 from aerolane.exceptions import InvalidArgumentError, RecordNotFoundError
 
 
@@ -357,7 +357,8 @@ async def test_keys_are_read_as_fast_as_calls_end():
             given += 1
             yield Key("test", "any", given)
 
-    run = asyncio.ensure_future(for_each_key(Session(), "get", coming(), None, 4))
+    arguments = with_each_key(coming(), None)
+    run = asyncio.ensure_future(aerolane.execute_concurrent_with_args(Session(), "get", arguments, concurrency=4))
     await eventually_async(lambda: len(gate.waiting) == 4)
     assert given == 4
     gate.waiting[2].set_result(2)

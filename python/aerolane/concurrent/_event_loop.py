@@ -109,29 +109,22 @@ def execute_concurrent_with_args(
     return _run(partial(with_args, method_of(session, method, False)), args, concurrency, raise_on_first_error, results)
 
 
-def for_each_key(
-    session: Any, method: str, keys: AsyncIterable[Any], value: Any, concurrency: int | None
-) -> Awaitable[list[Any]]:
-    """Calls a method of the session with each key as it comes, and `value`.
+async def with_each_key(keys: AsyncIterable[Any], bins: Any) -> AsyncGenerator[tuple[Key, Any], None]:
+    """The arguments of `get_many` and `put_many` of an async iterable: each key as it comes, and `bins`.
 
-    `get_many` and `put_many` of an async iterable. Exceptions take the place of results. What is no key ends it.
+    Raises `TypeError` at what is no key.
     """
-
-    async def arguments() -> AsyncGenerator[tuple[Key, Any], None]:
-        place, items = 0, aiter(keys)
-        try:
-            async for key in items:
-                if not isinstance(key, Key):
-                    raise TypeError(f"keys[{place}] must be a Key, not {type(key)}")
-                yield key, value
-                place += 1
-        finally:
-            aclose: Any = getattr(items, "aclose", None)
-            if aclose is not None:
-                await aclose()
-
-    at_a_time = 100 if concurrency is None else concurrency
-    return execute_concurrent_with_args(session, method, arguments(), concurrency=at_a_time, raise_on_first_error=False)
+    place, items = 0, aiter(keys)
+    try:
+        async for key in items:
+            if not isinstance(key, Key):
+                raise TypeError(f"keys[{place}] must be a Key, not {type(key)}")
+            yield key, bins
+            place += 1
+    finally:
+        aclose: Any = getattr(items, "aclose", None)
+        if aclose is not None:
+            await aclose()
 
 
 def _refuse_blocking(session: object) -> None:

@@ -112,18 +112,16 @@ impl LaneThread {
         let (started, start) = std::sync::mpsc::channel();
         let shared = Arc::clone(&client.shared);
         let thread = std::thread::Builder::new().name(format!("aerolane-lane-{index}")).spawn(move || {
-            let (made, outcome) = match runtime_here(shared) {
-                Ok(made) => (Some(made), Ok(())),
-                Err(error) => (None, Err(error)),
+            let (runtime, client) = match runtime_here(shared) {
+                Ok(made) => made,
+                Err(error) => return drop(started.send(Err(error))),
             };
-            let _ = started.send(outcome);
-            if let Some((runtime, client)) = made {
-                runtime.block_on(async {
-                    while let Some(job) = incoming.recv().await {
-                        job(&client);
-                    }
-                });
-            }
+            let _ = started.send(Ok(()));
+            runtime.block_on(async {
+                while let Some(job) = incoming.recv().await {
+                    job(&client);
+                }
+            });
         })?;
         start.recv().unwrap_or_else(|_| Err(io::Error::other("the lane's thread panicked at its start").into()))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })

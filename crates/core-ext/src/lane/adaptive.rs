@@ -23,8 +23,10 @@ const PAUSE: u64 = 1_000_000;
 /// first gaps of a server say too little of what it takes usually.
 const STALL: u64 = 4 * PAUSE;
 
-/// If requests take as long as this, in microseconds, and all about the same, up to so many get a connection each at once.
+/// Requests that take longer than this, in microseconds, and all about as long, get a connection each at once if they are
+/// [`FEW`]: with so few answers, a search that goes step by step takes half a second.
 const EVEN_GAP: f64 = 500.0;
+/// See [`EVEN_GAP`]. That many connections cost little, also if they turn out to be too many.
 const FEW: usize = 16;
 
 /// The round trip that is assumed until one is measured, in nanoseconds.
@@ -341,8 +343,8 @@ impl Adaptive {
 
     fn multiply(&mut self, reading: &Reading) {
         let Sums { gap, .. } = self.reference;
-        let plain = gap > EVEN_GAP && reading.requests <= FEW && self.epoch.is_even();
-        let factor = if plain || gap > STARVED_GAP {
+        let even = gap > EVEN_GAP && reading.requests <= FEW && self.epoch.is_even();
+        let factor = if even || gap > STARVED_GAP {
             // Step by step it would take seconds with so few answers.
             usize::MAX
         } else if self.reference.rate < FAST {

@@ -43,7 +43,7 @@ pub(super) struct Epoch {
     /// The squares of the times of requests alone, in microseconds.
     pub(super) alone_squares: f64,
     pub(super) alones: u32,
-    /// Reads of one or two answers, and how late those were: see [`is_late`](Self::is_late).
+    /// Reads of one or two answers, and how late those were: see [`follow_late`](Self::follow_late).
     singles: u32,
     late: f64,
 }
@@ -82,10 +82,10 @@ impl Epoch {
         self.gap_answers >= 8 && gap > STARVED_GAP && to_come > STARVED
     }
 
-    /// Whether the server plainly takes far longer than `usual` microseconds for each request of a connection, as of this reading,
-    /// which has been added: nearly all answers come one by one, and late. Where a processor was late, and not the server,
-    /// several lie ready.
-    pub(super) fn is_late(&mut self, reading: &Reading, usual: f64) -> bool {
+    /// Follows how late answers are, compared with `usual` microseconds for each of a connection, as of a reading that has been
+    /// added. Says whether the server plainly takes far longer: nearly all answers come one by one, and late. Where a
+    /// processor was late, and not the server, several lie ready.
+    pub(super) fn follow_late(&mut self, reading: &Reading, usual: f64) -> bool {
         /// So many times as long on average.
         const LATE: f64 = 1.5;
         /// A single one counts for no more than so many times: it may be one of a few slow requests.
@@ -305,7 +305,7 @@ mod tests {
             readings.iter().position(|&(gap, answers)| {
                 let reading = Reading { gap: Some(1000 * gap), answers, ..Reading::new(0, 7, 7) };
                 epoch.add(&reading, 1000 * gap);
-                epoch.is_late(&reading, 100.0)
+                epoch.follow_late(&reading, 100.0)
             })
         };
         assert_eq!(reads_until_late(&[(200, 1); 20]), Some(7));

@@ -135,19 +135,41 @@ fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
     Ok(all)
 }
 
-/// One call of `method` for each key, with bounded concurrency: exceptions stand in the place of results. `module` says how.
-fn many(
-    session: &Bound<'_, PyAny>,
-    module: &str,
-    method: &str,
-    (keys, bins): (Vec<Bound<'_, Key>>, Option<&Bound<'_, PyAny>>),
-    concurrency: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    let py = session.py();
+/// The arguments of one call for each key.
+fn with_each_key<'py>(
+    keys: Vec<Bound<'py, Key>>,
+    bins: Option<&Bound<'py, PyAny>>,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
     let arguments = PyList::empty(py);
     for key in keys {
         arguments.append((key, bins))?;
     }
+    Ok(arguments.into_any())
+}
+
+/// The same of keys that an async iterable gives as it is asked for them; `None` if `keys` is none.
+fn with_each_async_key<'py>(
+    keys: &Bound<'py, PyAny>,
+    bins: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = keys.py();
+    if keys.is_exact_instance_of::<PyList>() || !keys.hasattr(pyo3::intern!(py, "__aiter__"))? {
+        return Ok(None);
+    }
+    py.import("aerolane.concurrent._event_loop")?.getattr("with_each_key")?.call1((keys, bins)).map(Some)
+}
+
+/// One call of `method` for each of `arguments`, with bounded concurrency: exceptions stand in the place of results. `module`
+/// says how.
+fn many(
+    session: &Bound<'_, PyAny>,
+    module: &str,
+    method: &str,
+    arguments: Bound<'_, PyAny>,
+    concurrency: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let py = session.py();
     let named = PyDict::new(py);
     named.set_item("raise_on_first_error", false)?;
     if let Some(concurrency) = concurrency {
@@ -155,22 +177,6 @@ fn many(
     }
     let run = py.import(module)?.getattr("execute_concurrent_with_args")?;
     run.call((session, method, arguments), Some(&named)).map(Bound::unbind)
-}
-
-/// The same of keys that an async iterable gives, one by one; `None` if `keys` is none.
-fn many_as_they_come(
-    session: &Bound<'_, PyAny>,
-    method: &str,
-    keys: &Bound<'_, PyAny>,
-    bins: Option<&Bound<'_, PyAny>>,
-    concurrency: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<Py<PyAny>>> {
-    let py = session.py();
-    if keys.is_exact_instance_of::<PyList>() || !keys.hasattr(pyo3::intern!(py, "__aiter__"))? {
-        return Ok(None);
-    }
-    let run = py.import("aerolane.concurrent._event_loop")?.getattr("for_each_key")?;
-    run.call1((session, method, keys, bins, concurrency)).map(|awaitable| Some(awaitable.unbind()))
 }
 
 /// Reads and writes records with the policies of a behavior, for asyncio. `create_session` makes one.
@@ -230,13 +236,13 @@ impl Session {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "get_many", || {
             this.check_txn(py)?;
-            if let Some(found) = many_as_they_come(slf.as_any(), "get", keys, bins, concurrency)? {
-                return Ok(found);
+            if let Some(arguments) = with_each_async_key(keys, bins)? {
+                return many(slf.as_any(), "aerolane.concurrent", "get", arguments, concurrency);
             }
             let keys = self::keys(keys)?;
             // What is sent all at once knows nothing of transactions.
             if concurrency.is_some() || this.0.txn.is_some() {
-                return many(slf.as_any(), "aerolane.concurrent", "get", (keys, bins), concurrency);
+                return many(slf.as_any(), "aerolane.concurrent", "get", with_each_key(keys, bins, py)?, concurrency);
             }
             host::submit_many(py, this.core(), keys.len(), |index, out| {
                 let command = single::get(this.core(), &keys[index], bins, this.0.read(keys[index].get()));
@@ -262,12 +268,18 @@ impl Session {
         let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "put_many", || {
             this.check_txn(py)?;
-            if let Some(written) = many_as_they_come(slf.as_any(), "put", keys, Some(bins), concurrency)? {
-                return Ok(written);
+            if let Some(arguments) = with_each_async_key(keys, Some(bins))? {
+                return many(slf.as_any(), "aerolane.concurrent", "put", arguments, concurrency);
             }
             let keys = self::keys(keys)?;
             if concurrency.is_some() || this.0.txn.is_some() {
-                return many(slf.as_any(), "aerolane.concurrent", "put", (keys, Some(bins)), concurrency);
+                return many(
+                    slf.as_any(),
+                    "aerolane.concurrent",
+                    "put",
+                    with_each_key(keys, Some(bins), py)?,
+                    concurrency,
+                );
             }
             host::submit_many(py, this.core(), keys.len(), |index, out| {
                 let policy = this.0.write(keys[index].get());
@@ -396,8 +408,9 @@ impl SyncSession {
         bins: Option<&Bound<'_, PyAny>>,
         concurrency: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().0.check_txn(slf.py())?;
-        many(slf.as_any(), "aerolane.sync", "get", (self::keys(keys)?, bins), concurrency)
+        let py = slf.py();
+        slf.get().0.check_txn(py)?;
+        many(slf.as_any(), "aerolane.sync", "get", with_each_key(self::keys(keys)?, bins, py)?, concurrency)
     }
 
     /// Writes the same bins to many records, each as `put` does, on threads, at most `concurrency` at a time (16 by
@@ -409,8 +422,9 @@ impl SyncSession {
         bins: &Bound<'_, PyAny>,
         concurrency: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().0.check_txn(slf.py())?;
-        many(slf.as_any(), "aerolane.sync", "put", (self::keys(keys)?, Some(bins)), concurrency)
+        let py = slf.py();
+        slf.get().0.check_txn(py)?;
+        many(slf.as_any(), "aerolane.sync", "put", with_each_key(self::keys(keys)?, Some(bins), py)?, concurrency)
     }
 
     /// Calls `operation` with a session in a new transaction, then commits: `session.do_in_transaction(transfer)`.

@@ -1,11 +1,11 @@
 //! The search once it has found a width: what begins it anew, and comparisons with a little more and a little less.
 
-use super::super::measure::{CLIENT_BOUND, FAST, Pairs, Sums};
-use super::super::schedule::{
+use super::{Adaptive, LONG, SLOW_GAP};
+use crate::lane::measure::{CLIENT_BOUND, FAST, Pairs, Sums};
+use crate::lane::schedule::{
     After, BACK_OFF, COARSE, Direction, HOME, MOST_BACK_OFF, MOST_BACK_OFF_ALONE, MOST_HOME, MS, Phase, Schedule, later,
 };
-use super::super::sizing::Reading;
-use super::{Adaptive, LONG, SLOW_GAP};
+use crate::lane::sizing::Reading;
 
 /// Requests that take less than this share of what they took when a narrowing probe was rejected say so at once.
 const QUICKER: f64 = 0.9;
@@ -59,7 +59,7 @@ impl Adaptive {
             self.usual_gap += weight * (latest.gap - self.usual_gap);
         }
         self.note_service();
-        // How many are in flight then says at which nodes callers wait for the few slow ones, and nothing of this server.
+        // While a few requests are slow and each has a connection, how many are in flight only says at which nodes callers wait.
         let elsewhere = self.is_uneven(now) && self.base.is_some_and(|base| base.requests <= self.width as f64);
         let mut changed = false;
         if let Some(base) = &mut self.base {
@@ -202,7 +202,7 @@ impl Adaptive {
         }
         let whole = self.is_long_enough(now);
         let home = self.direction == Direction::Down && (self.halfway || self.width == self.bounds.start);
-        let late = home && self.epoch.is_late(reading, self.width as f64 / self.reference.own);
+        let late = home && self.epoch.follow_late(reading, self.width as f64 / self.reference.own);
         if late && now.saturating_sub(self.epoch.began) > MS {
             return self.reject(reading);
         }

@@ -209,9 +209,7 @@ fn nobody_starves() {
 /// With few connections there are few answers to learn from, and most requests wait in front of them when the crowd comes.
 #[test]
 fn a_small_share_of_a_crowded_server_is_left_soon() {
-    let cases = [(64, 10_000), (120, 12_000), (120, 20_000)].map(|case| (1..=4).map(move |seed| (case, seed)));
-    let cases: Vec<_> = cases.into_iter().flatten().collect();
-    in_parallel(&cases, |&((callers, turn), seed)| {
+    in_parallel(&with_seeds(&[(64, 10_000), (120, 12_000), (120, 20_000)]), |&((callers, turn), seed)| {
         let verdicts = scenarios::crowd(callers, turn, seed).run();
         for (part, least) in [(1, 0.8), (2, 0.95)] {
             let width = verdicts[part].width / callers as f64;
@@ -232,46 +230,56 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
         // Each read has taken a connection before the writes go apart.
         (512, 3, 1, (24.0, 32.0)),
     ];
-    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
-    in_parallel(&cases, |&((callers, nodes, cores, longest), seed)| {
+    in_parallel(&with_seeds(&cases), |&((callers, nodes, cores, longest), seed)| {
         let Scenario { mut params, .. } = scenarios::mixed(50, 20_000, 1, callers, 100).seed(seed);
         params.servers[0].write = Service::Fixed(20 * MS);
         params.servers[0].cores = cores;
         params.servers = vec![params.servers[0].clone(); nodes];
-        let (warm_time, end) = (600 * MS, 2000 * MS);
-        let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window: 1000 * MS };
-        let run = World::new(&params, adaptive(), false, extent).run();
-        let Figures { reads, writes, .. } = Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap());
+        let Figures { reads, writes, .. } = figures(&params, (600, 2000));
         let took = (reads.p999 / 1e3, writes.p99 / 1e3);
         assert!(took.0 < longest.0 && took.1 < longest.1, "{callers} callers, seed {seed}: {took:?} ms");
     });
 }
 
-/// The figures of a fixed service time in microseconds on three nodes, between two moments in milliseconds after the start.
-fn on_three_nodes(service: u64, callers: usize, seed: u64, (from, to): (u64, u64)) -> Figures {
-    let Scenario { mut params, .. } = scenarios::nodes(3, service, service, callers, 0).seed(seed);
-    for server in &mut params.servers {
-        (server.read, server.write) = (Service::Fixed(1000 * service), Service::Fixed(1000 * service));
-    }
+/// The figures of an adaptive lane between two moments, in milliseconds after the start.
+fn figures(params: &Params, (from, to): (u64, u64)) -> Figures {
     let (warm_time, end, window) = (from * MS, to * MS, 500 * MS);
     let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window };
-    let run = World::new(&params, adaptive(), false, extent).run();
+    let run = World::new(params, adaptive(), false, extent).run();
     Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap())
+}
+
+/// Each case with four seeds.
+fn with_seeds<C: Copy>(cases: &[C]) -> Vec<(C, u64)> {
+    cases.iter().flat_map(|&case| (1..=4).map(move |seed| (case, seed))).collect()
+}
+
+/// As long as it takes.
+const ANY: Latency = Latency { mean: f64::INFINITY, p50: f64::INFINITY, p99: f64::INFINITY, p999: f64::INFINITY };
+
+/// Three nodes with a fixed service time (microseconds), so many callers: latencies between two moments stay below bounds.
+fn assert_latencies(cases: &[(u64, usize, Latency)], span: (u64, u64)) {
+    in_parallel(&with_seeds(cases), |&((service, callers, bounds), seed)| {
+        let Scenario { mut params, .. } = scenarios::nodes(3, service, service, callers, 0).seed(seed);
+        for server in &mut params.servers {
+            (server.read, server.write) = (Service::Fixed(1000 * service), Service::Fixed(1000 * service));
+        }
+        let took = figures(&params, span).all;
+        assert!(
+            took.mean < bounds.mean && took.p99 < bounds.p99 && took.p999 < bounds.p999,
+            "{service} us, {callers} callers, seed {seed}: {took}"
+        );
+    });
 }
 
 /// A slow server gives few answers to learn from: a search that goes step by step would take half a second.
 #[test]
 fn few_requests_of_a_slow_server_soon_have_a_connection_each() {
-    // Microseconds of each request, callers, and the longest mean and the longest that 99 % may take.
-    let cases = [(1000, 16, (1030.0, 2000.0)), (200, 32, (320.0, 450.0))];
-    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
-    in_parallel(&cases, |&((service, callers, longest), seed)| {
-        let Latency { mean, p99, .. } = on_three_nodes(service, callers, seed, (100, 600)).all;
-        assert!(
-            mean < longest.0 && p99 < longest.1,
-            "{service} us, {callers} callers, seed {seed}: {mean:.0}, {p99:.0} us"
-        );
-    });
+    let cases = [
+        (1000, 16, Latency { mean: 1030.0, p99: 2000.0, ..ANY }),
+        (200, 32, Latency { mean: 320.0, p99: 450.0, ..ANY }),
+    ];
+    assert_latencies(&cases, (100, 600));
 }
 
 /// Requests that share a connection show in the tail before they show in the rate: where they take the server long, there
@@ -279,21 +287,13 @@ fn few_requests_of_a_slow_server_soon_have_a_connection_each() {
 /// time that hardly a request waits for it.
 #[test]
 fn a_slow_server_leaves_no_tail() {
-    // Microseconds of each request, callers, and the longest that 99 % and 99.9 % may take.
     let cases = [
-        (200, 6, (250.0, 500.0)),
-        (200, 32, (400.0, 1200.0)),
-        (1000, 32, (1100.0, 2500.0)),
-        (1000, 64, (1100.0, 2500.0)),
+        (200, 6, Latency { p99: 250.0, p999: 500.0, ..ANY }),
+        (200, 32, Latency { p99: 400.0, p999: 1200.0, ..ANY }),
+        (1000, 32, Latency { p99: 1100.0, p999: 2500.0, ..ANY }),
+        (1000, 64, Latency { p99: 1100.0, p999: 2500.0, ..ANY }),
     ];
-    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
-    in_parallel(&cases, |&((service, callers, longest), seed)| {
-        let Latency { p99, p999, .. } = on_three_nodes(service, callers, seed, (500, 2000)).all;
-        assert!(
-            p99 < longest.0 && p999 < longest.1,
-            "{service} us, {callers} callers, seed {seed}: {p99:.0}, {p999:.0} us"
-        );
-    });
+    assert_latencies(&cases, (500, 2000));
 }
 
 /// Of the few callers most are stuck at one node now and then. The others have fewer requests then: that is no reason to
@@ -302,14 +302,10 @@ fn a_slow_server_leaves_no_tail() {
 fn callers_that_are_stuck_elsewhere_are_no_change_of_the_server() {
     // Nodes, microseconds of most requests, how many of 1,000 take 20 ms, callers, and the longest mean.
     let cases = [(3, 50, 10, 32, 336.0), (2, 20, 5, 16, 174.0)];
-    let cases: Vec<_> = cases.into_iter().flat_map(|case| (1..=4).map(move |seed| (case, seed))).collect();
-    in_parallel(&cases, |&((nodes, usual, per_mille, callers, longest), seed)| {
+    in_parallel(&with_seeds(&cases), |&((nodes, usual, per_mille, callers, longest), seed)| {
         let Scenario { params, .. } =
             scenarios::few_slow_of_nodes(nodes, usual, per_mille, 20_000, callers, 0).seed(seed);
-        let (warm_time, end) = (300 * MS, 3300 * MS);
-        let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window: 500 * MS };
-        let run = World::new(&params, adaptive(), false, extent).run();
-        let mean = Figures::between(&run, run.warm.unwrap(), *run.checkpoints.last().unwrap()).all.mean;
+        let mean = figures(&params, (300, 3300)).all.mean;
         assert!(mean < longest, "{nodes} nodes, {callers} callers, seed {seed}: {mean:.0} us");
     });
 }
