@@ -23,10 +23,8 @@ const PAUSE: u64 = 1_000_000;
 /// first gaps of a server say too little of what it takes usually.
 const STALL: u64 = 4 * PAUSE;
 
-/// Requests that take longer than this, in microseconds, and all about as long, get a connection each at once if they are
-/// [`FEW`]: with so few answers, a search that goes step by step takes half a second.
-const EVEN_GAP: f64 = 500.0;
-/// See [`EVEN_GAP`]. That many connections cost little, also if they turn out to be too many.
+/// So few requests get a connection each at once if they take the server long, [`PLAIN_GAP`], and all about as long: that many
+/// connections cost little, and a search that goes step by step takes half a second with so few answers.
 const FEW: usize = 16;
 
 /// The round trip that is assumed until one is measured, in nanoseconds.
@@ -308,6 +306,13 @@ impl Adaptive {
         self.epoch.rate_of_all(now, self.of_node.of_all_lanes()) >= FAST
     }
 
+    /// Whether requests that take long, and about as long as each other, share connections although they are few.
+    fn are_few(&self, reading: &Reading) -> bool {
+        let Epoch { gap_answers, .. } = self.epoch;
+        let few = reading.requests <= FEW && self.width < FEW.min(self.bounds.max);
+        few && gap_answers >= 8 && self.epoch.gap() >= PLAIN_GAP && self.epoch.is_even() && !self.is_fast(reading.now)
+    }
+
     fn start_reference(&mut self, reading: &Reading) {
         let Reading { now, requests, .. } = *reading;
         let Epoch { answers, reads, gap_answers, .. } = self.epoch;
@@ -343,8 +348,8 @@ impl Adaptive {
 
     fn multiply(&mut self, reading: &Reading) {
         let Sums { gap, .. } = self.reference;
-        let even = gap > EVEN_GAP && reading.requests <= FEW && self.epoch.is_even();
-        let factor = if even || gap > STARVED_GAP {
+        let few = self.are_few(reading);
+        let factor = if few || gap > STARVED_GAP {
             // Step by step it would take seconds with so few answers.
             usize::MAX
         } else if self.reference.rate < FAST {
@@ -353,7 +358,9 @@ impl Adaptive {
             2
         };
         self.from = self.width;
-        let wider = self.width.saturating_mul(factor).min(reading.requests.max(self.width + 1));
+        // How many of the few there are differs from moment to moment, and a connection opens when a request needs it.
+        let most = if few { 2 * FEW } else { reading.requests };
+        let wider = self.width.saturating_mul(factor).min(most.max(self.width + 1));
         self.set_width(wider, reading, After::Trial);
     }
 
@@ -409,7 +416,10 @@ impl Adaptive {
             return;
         }
         let (from, width) = (self.from, self.width);
-        let tail = trial.is_for_the_tail(width);
+        // Where none of the few shares any more, the gap is that of before.
+        let alone = trial.gap == 0.0 && trial.requests <= FEW as f64;
+        let gap = if alone { self.reference.gap } else { trial.gap };
+        let tail = Sums { gap, ..trial }.is_for_the_tail(width);
         let enough = match (fast, tail) {
             (true, _) => 1.25,
             (false, true) => 0.97,

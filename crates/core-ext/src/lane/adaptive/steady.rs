@@ -33,6 +33,12 @@ impl Adaptive {
                 return self.start(now);
             }
         }
+        if now >= self.again.due && self.are_few(reading) {
+            let (reference, answers) = (self.sums(now), self.epoch.answers);
+            self.start(now);
+            (self.reference, self.reference_answers, self.anew) = (reference, answers, true);
+            return self.multiply(reading);
+        }
         if now >= self.again.due && self.is_starved(requests) {
             self.start(now);
             // If it is in vain, the next one is later.

@@ -230,14 +230,15 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
         // Each read has taken a connection before the writes go apart.
         (512, 3, 1, (24.0, 32.0)),
     ];
-    in_parallel(&with_seeds(&cases), |&((callers, nodes, cores, longest), seed)| {
+    assert_usually(&cases, |(callers, nodes, cores, longest), seed| {
         let Scenario { mut params, .. } = scenarios::mixed(50, 20_000, 1, callers, 100).seed(seed);
         params.servers[0].write = Service::Fixed(20 * MS);
         params.servers[0].cores = cores;
         params.servers = vec![params.servers[0].clone(); nodes];
         let Figures { reads, writes, .. } = figures(&params, (600, 2000));
         let took = (reads.p999 / 1e3, writes.p99 / 1e3);
-        assert!(took.0 < longest.0 && took.1 < longest.1, "{callers} callers, seed {seed}: {took:?} ms");
+        let failed = took.0 >= longest.0 || took.1 >= longest.1;
+        failed.then(|| format!("{callers} callers: {took:?} ms"))
     });
 }
 
@@ -254,32 +255,51 @@ fn with_seeds<C: Copy>(cases: &[C]) -> Vec<(C, u64)> {
     cases.iter().flat_map(|&case| (1..=4).map(move |seed| (case, seed))).collect()
 }
 
+/// Runs each case with five seeds. All but one of them are to say that nothing is amiss: of many runs, chance gives a few a bad
+/// start, or a comparison at a bad moment.
+fn assert_usually<C: Copy + Sync>(cases: &[C], failure: impl Fn(C, u64) -> Option<String> + Sync) {
+    const SEEDS: u64 = 5;
+    let runs: Vec<_> = cases.iter().flat_map(|&case| (1..=SEEDS).map(move |seed| (case, seed))).collect();
+    let failures = in_parallel(&runs, |&(case, seed)| failure(case, seed));
+    for of_case in failures.chunks(SEEDS as usize) {
+        let said: Vec<_> = of_case.iter().flatten().collect();
+        assert!(said.len() <= 1, "{said:#?}");
+    }
+}
+
 /// As long as it takes.
 const ANY: Latency = Latency { mean: f64::INFINITY, p50: f64::INFINITY, p99: f64::INFINITY, p999: f64::INFINITY };
 
 /// Three nodes with a fixed service time (microseconds), so many callers: latencies between two moments stay below bounds.
 fn assert_latencies(cases: &[(u64, usize, Latency)], span: (u64, u64)) {
-    in_parallel(&with_seeds(cases), |&((service, callers, bounds), seed)| {
+    assert_usually(cases, |(service, callers, bounds), seed| {
         let Scenario { mut params, .. } = scenarios::nodes(3, service, service, callers, 0).seed(seed);
         for server in &mut params.servers {
             (server.read, server.write) = (Service::Fixed(1000 * service), Service::Fixed(1000 * service));
         }
         let took = figures(&params, span).all;
-        assert!(
-            took.mean < bounds.mean && took.p99 < bounds.p99 && took.p999 < bounds.p999,
-            "{service} us, {callers} callers, seed {seed}: {took}"
-        );
+        let failed = took.mean >= bounds.mean || took.p99 >= bounds.p99 || took.p999 >= bounds.p999;
+        failed.then(|| format!("{service} us, {callers} callers: {took}"))
     });
 }
 
-/// A slow server gives few answers to learn from: a search that goes step by step would take half a second.
+/// A slow server gives few answers to learn from, and of few callers some are at other nodes now and then: a search that goes
+/// step by step, and by rates, would take seconds.
 #[test]
 fn few_requests_of_a_slow_server_soon_have_a_connection_each() {
+    // A request alone takes 15 us more than its service.
     let cases = [
-        (1000, 16, Latency { mean: 1030.0, p99: 2000.0, ..ANY }),
-        (200, 32, Latency { mean: 320.0, p99: 450.0, ..ANY }),
+        (1000, 8, Latency { mean: 1030.0, p99: 1100.0, ..ANY }),
+        (1000, 16, Latency { mean: 1030.0, p99: 1100.0, p999: 1100.0, ..ANY }),
+        (1000, 24, Latency { mean: 1030.0, p99: 1100.0, p999: 1100.0, ..ANY }),
+        (200, 4, Latency { mean: 220.0, p99: 250.0, ..ANY }),
+        (200, 8, Latency { mean: 220.0, p99: 250.0, p999: 300.0, ..ANY }),
+        (200, 32, Latency { mean: 320.0, p99: 400.0, ..ANY }),
     ];
     assert_latencies(&cases, (100, 600));
+    // Two to four callers meet so rarely that it takes longer to see.
+    let cases = [2, 3, 4].map(|callers| (1000, callers, Latency { mean: 1030.0, p99: 1100.0, ..ANY }));
+    assert_latencies(&cases, (500, 1500));
 }
 
 /// Requests that share a connection show in the tail before they show in the rate: where they take the server long, there
