@@ -307,10 +307,10 @@ impl Adaptive {
     }
 
     /// Whether requests that take long, and about as long as each other, share connections although they are few.
-    fn are_few(&self, reading: &Reading) -> bool {
+    fn are_few(&self, now: u64) -> bool {
         let Epoch { gap_answers, .. } = self.epoch;
-        let few = reading.requests <= FEW && self.width < FEW.min(self.bounds.max);
-        few && gap_answers >= 8 && self.epoch.gap() >= PLAIN_GAP && self.epoch.is_even() && !self.is_fast(reading.now)
+        let few = self.epoch.most <= FEW && self.width < FEW.min(self.bounds.max);
+        few && gap_answers >= 8 && self.epoch.gap() >= PLAIN_GAP && self.epoch.is_even() && !self.is_fast(now)
     }
 
     fn start_reference(&mut self, reading: &Reading) {
@@ -340,15 +340,15 @@ impl Adaptive {
         let to_come = requests as f64 / self.width as f64 * gap;
         let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
         if crowded && expected.shared() > 0.1 && !self.reference.is_client_bound() {
-            self.multiply(reading);
+            self.multiply(reading, self.are_few(now));
         } else {
             self.be_steady(now, self.width, Direction::Down);
         }
     }
 
-    fn multiply(&mut self, reading: &Reading) {
+    /// Tries more connections; `few`: as many as the few requests may ever need ([`are_few`](Self::are_few)).
+    fn multiply(&mut self, reading: &Reading, few: bool) {
         let Sums { gap, .. } = self.reference;
-        let few = self.are_few(reading);
         let factor = if few || gap > STARVED_GAP {
             // Step by step it would take seconds with so few answers.
             usize::MAX
@@ -405,7 +405,7 @@ impl Adaptive {
             self.reference_answers = answers;
             self.doubtful = false;
             if 2 * requests >= 3 * self.width && self.width < self.bounds.max {
-                self.multiply(reading);
+                self.multiply(reading, self.are_few(now));
             } else {
                 self.be_steady(now, self.width, Direction::Up);
             }

@@ -33,11 +33,11 @@ impl Adaptive {
                 return self.start(now);
             }
         }
-        if now >= self.again.due && self.are_few(reading) {
+        if now >= self.again.due && self.are_few(now) {
             let (reference, answers) = (self.sums(now), self.epoch.answers);
             self.start(now);
             (self.reference, self.reference_answers, self.anew) = (reference, answers, true);
-            return self.multiply(reading);
+            return self.multiply(reading, true);
         }
         if now >= self.again.due && self.is_starved(requests) {
             self.start(now);
