@@ -183,7 +183,7 @@ impl Adaptive {
             After::Reference => (reading.in_flight, LONGEST_SETTLING.max((drained as u64).min(LONGEST_DRAINING))),
         };
         let (answers, since) = (self.answers + answers as u64, reading.now);
-        self.phase = Phase::Settling { next, answers, since, until: since + longest };
+        self.phase = Phase::Settling { next, answers, since, until: since + longest, stopped: None };
     }
 
     fn measure(&mut self, now: u64, phase: Phase) {
@@ -392,7 +392,7 @@ impl Adaptive {
         }
         let uneven = !fast && (stuck || self.is_uneven(now));
         let most = if uneven && trial.gap > 0.0 { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
-        let mut gain = trial.rate / self.reference.rate.min(most);
+        let mut gain = trial.gain(&self.reference, most);
         if uneven && trial.requests < 1.5 * self.width as f64 {
             // The callers wait elsewhere now, or come at a rate of their own: the time that a request takes says it all.
             gain = gain.max((self.reference.wait / trial.wait).min(factor));
@@ -482,17 +482,18 @@ impl Sizing for Adaptive {
         let paused = self.pause(reading);
         self.answers += u64::from(reading.answers);
         if let Some(ready) = paused {
-            let next = match self.phase {
-                Phase::Reference => After::Reference,
-                Phase::Trial => After::Trial,
-                Phase::Settling { next, .. } => next,
+            let before = now - self.silence;
+            let (next, stopped) = match self.phase {
+                Phase::Reference => (After::Reference, Some(before)),
+                Phase::Trial => (After::Trial, Some(before)),
+                Phase::Settling { next, stopped, .. } => (next, stopped),
             };
             let (answers, until) = (self.answers + ready, now + LONGEST_SETTLING);
-            self.phase = Phase::Settling { next, answers, since: now, until };
+            self.phase = Phase::Settling { next, answers, since: now, until, stopped };
             return;
         }
         self.note_gap(reading);
-        if let Phase::Settling { next, answers, since, until } = self.phase {
+        if let Phase::Settling { next, answers, since, until, stopped } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);
             let settled = self.answers >= answers && now >= since + self.round_trip() && opened;
             let late = now > until;
@@ -504,7 +505,15 @@ impl Sizing for Adaptive {
                 return self.reject(reading);
             }
             if settled || late {
-                self.measure(now, if next == After::Trial { Phase::Trial } else { Phase::Reference });
+                let phase = if next == After::Trial { Phase::Trial } else { Phase::Reference };
+                match stopped {
+                    // A client that pauses often would never measure for long enough, if each pause began anew.
+                    Some(at) if self.epoch.began > 0 => {
+                        self.phase = phase;
+                        self.epoch.leave_out(at, now, self.of_node.of_all_lanes());
+                    }
+                    _ => self.measure(now, phase),
+                }
             }
             return;
         }

@@ -71,6 +71,16 @@ impl Epoch {
         }
     }
 
+    /// Goes on after a pause of the client, as if there had been none.
+    pub(super) fn leave_out(&mut self, from: u64, to: u64, of_all_lanes: Option<u64>) {
+        if let (Some(before), Some(after)) = (&mut self.before, of_all_lanes) {
+            // How many answers came until the pause nobody has counted.
+            let measured = from.saturating_sub(self.began) as f64 / (to - self.began).max(1) as f64;
+            *before = after - (after.saturating_sub(*before) as f64 * measured) as u64;
+        }
+        self.began += to - from;
+    }
+
     /// Microseconds between two answers of a busy connection.
     pub(super) fn gap(&self) -> f64 {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
@@ -181,6 +191,13 @@ impl Sums {
     /// Answers come several at a time, and fast: the client is what is slow.
     pub(super) fn is_client_bound(&self) -> bool {
         self.cost < CLIENT_BOUND && 3.0 * self.rate >= FAST
+    }
+
+    /// How many times the rate of before this is, which cannot have been more than `most`. Of all lanes where processors limit
+    /// the rate, since what is taken from another is no gain. A slow server has connections for all, and what the other
+    /// lanes happen to do is noise.
+    pub(super) fn gain(&self, before: &Self, most: f64) -> f64 {
+        if before.rate < FAST { self.own / before.own.min(most) } else { self.rate / before.rate.min(most) }
     }
 
     /// What an answer costs the client, compared with before. As a factor of the time that it takes: twice the cost must

@@ -76,7 +76,9 @@ impl Adaptive {
                 || latest.requests < 0.6 * base.requests
                 || latest.wait < 0.6 * base.wait
                 || latest.rate > 1.6 * base.rate;
-            let plainly = (!elsewhere && latest.requests < 0.6 * base.requests)
+            // Fewer requests that a slow server takes as long for as ever are at other nodes.
+            let quicker = latest.rate >= FAST || latest.wait < 0.6 * base.wait;
+            let plainly = (!elsewhere && quicker && latest.requests < 0.6 * base.requests)
                 || (latest.gap > 0.0 && latest.gap < 0.6 * base.gap && latest.rate > 1.6 * base.rate);
             if slower && crowded && now >= self.again.due {
                 return self.start(now);
@@ -241,7 +243,7 @@ impl Adaptive {
         let own = (reference.own / trial.own).ln();
         let busy = trial.requests.min(reference.requests) > 1.5 * widest;
         let log = if busy && own.abs().max(rates.abs()) > 0.1 {
-            rates
+            if reference.rate < FAST { own } else { rates }
         } else {
             let log = (trial.wait / reference.wait).ln();
             // Three standard deviations of what chance does to a rate.

@@ -6,6 +6,7 @@
 //! which the servers go on.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -15,6 +16,7 @@ use super::queue::{Event, Queue};
 use super::server::{CLIENT_JOB, Job, Port, Server};
 use super::wire;
 use crate::lane::{Class, ConnId, Failure, FailureKind, Lane, LaneSizing, Millis, Sink};
+use crate::metrics::{AnswerCounter, Metrics};
 
 /// How long a run takes, in simulated time and in answers.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +35,7 @@ pub(super) struct Extent {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub(super) at: u64,
+    pub(super) node: u16,
     pub(super) latency: u64,
     pub(super) write: bool,
 }
@@ -70,6 +73,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone, Copy)]
 struct Request {
     begun: u64,
+    node: u16,
     bits: u64,
     write: bool,
     live: bool,
@@ -170,6 +174,9 @@ pub(super) struct World {
     bytes: Vec<u8>,
     frames: wire::Frames,
     answers: Answers,
+    /// When which node answers another lane of the client, and where those are counted.
+    other: VecDeque<(u64, u16)>,
+    of_other: Vec<AnswerCounter>,
     run: Run,
 }
 
@@ -208,6 +215,8 @@ impl World {
             bytes: Vec::new(),
             frames: wire::Frames::new(),
             answers: Answers::default(),
+            other: VecDeque::new(),
+            of_other: Vec::new(),
             run: Run::default(),
             params: params.clone(),
         };
@@ -223,6 +232,16 @@ impl World {
             }
         }
         world
+    }
+
+    /// Beside another lane of the same client, which has these answers meanwhile. The servers have processors for both.
+    pub(super) fn beside(mut self, other: &[Done]) -> Self {
+        let metrics = Arc::new(Metrics::new());
+        self.of_other =
+            (0..self.servers.len()).map(|node| metrics.answers.counter(node, Class::Single.index())).collect();
+        self.other = other.iter().map(|done| (done.at, done.node)).collect();
+        self.lane = self.lane.measured(Some(&metrics));
+        self
     }
 
     /// Runs to the end.
@@ -543,6 +562,12 @@ impl World {
             link.readable = true;
             self.readable.push_back(number);
         }
+        while let Some(&(at, node)) = self.other.front()
+            && at <= now
+        {
+            self.of_other[usize::from(node)].add(1);
+            self.other.pop_front();
+        }
         self.lane.set_time(now - self.params.client.answer * count as u64);
         let (conn, millis) = (link.conn, Millis(now / MS));
         self.lane.received(conn, &self.bytes, millis, &mut self.answers).unwrap();
@@ -550,7 +575,8 @@ impl World {
         for token in self.answers.tokens.drain(..) {
             let request = &mut self.requests[token as usize];
             request.live = false;
-            self.run.done.push(Done { at: now, latency: now - request.begun, write: request.write });
+            let Request { begun, write, node, .. } = *request;
+            self.run.done.push(Done { at: now, node, latency: now - begun, write });
             self.free.push(token);
             if self.target >= self.callers {
                 self.due.extend((self.target > 0).then_some(None));
@@ -568,7 +594,7 @@ impl World {
             let choice = self.request_rng.next_u64();
             let write = (choice >> 32) % 100 < self.params.write_percent;
             let node = ((choice & 0xffff_ffff) % nodes) as u16;
-            let request = Request { begun: begun.unwrap_or(at), bits, write, live: true };
+            let request = Request { begun: begun.unwrap_or(at), node, bits, write, live: true };
             let token = if let Some(token) = self.free.pop() {
                 self.requests[token as usize] = request;
                 token
