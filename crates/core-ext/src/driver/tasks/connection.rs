@@ -40,9 +40,10 @@ fn with_buffer<R>(read: impl FnOnce(&mut [u8]) -> R) -> R {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deferral {
     No,
-    /// By one turn of the scheduler.
+    /// By one turn of the scheduler, where the runtime has several workers: those of this worker have run then. The others are
+    /// with workers that may not run for milliseconds, while the server has nothing to do.
     Yielded,
-    /// Until the last of them has taken its outcome, or the patience is at its end: one may never be polled again.
+    /// On one thread: until the last of them has taken its outcome, or the patience is at its end: one may never be polled again.
     UntilDrained,
 }
 
@@ -155,11 +156,12 @@ impl ConnectionTask {
                 cx.waker().wake_by_ref();
                 true
             }
-            Deferral::No | Deferral::Yielded if state.at_once > 0 => {
+            Deferral::Yielded => false,
+            Deferral::No if state.at_once > 0 => {
                 state.at_once -= 1;
                 false
             }
-            Deferral::No | Deferral::Yielded => {
+            Deferral::No => {
                 self.put_off = Deferral::UntilDrained;
                 state.put_off = true;
                 self.be_patient(cx);

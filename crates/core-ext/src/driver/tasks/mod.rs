@@ -99,7 +99,7 @@ struct State {
     behind: bool,
     /// Since when, in nanoseconds, the oldest request waits to be written.
     unsent_since: Option<u64>,
-    /// Flushes wait until the last woken caller has taken its outcome.
+    /// Flushes wait until the last woken caller has taken its outcome; on one thread only.
     put_off: bool,
     /// How often in a row a tick ended such a wait: some callers do not run, though woken.
     cut_short: u32,

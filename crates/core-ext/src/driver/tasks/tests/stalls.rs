@@ -131,6 +131,27 @@ fn a_caller_that_is_never_polled_again_holds_nobody_up() {
     }
 }
 
+/// Where callers are with several workers, one that has been woken may not run for long, and the server would wait with the others.
+#[test]
+fn on_several_workers_no_flush_waits_for_a_caller() {
+    let server = Server::start();
+    for (runtime, waits) in [(current_thread(), true), (multi_thread(), false)] {
+        let lane = server.lane(sizing(), &runtime);
+        runtime.block_on(async {
+            call(Arc::clone(&lane), Ask::id(0)).await.unwrap();
+            // Has its answer, and does not take it.
+            let mut kept = Box::pin(call(Arc::clone(&lane), Ask::id(1)));
+            assert!(kept.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())).is_pending());
+            eventually("it is answered", || lane.state.lock().slots.untaken() == 1).await;
+            // The second one is not written by its caller, and no answer comes along.
+            let first = call(Arc::clone(&lane), Ask { delay: 50, ..Ask::id(2) });
+            let (first, second) = tokio::join!(first, call(Arc::clone(&lane), Ask::id(3)));
+            assert_eq!((first.unwrap(), second.unwrap()), (2, 3));
+            assert_eq!(lane.state.lock().cut_short > 0, waits);
+        });
+    }
+}
+
 #[test]
 fn giving_up_lets_those_behind_go_at_once() {
     let server = Server::start();
