@@ -78,7 +78,7 @@ fuzz_target!(|program: &[u8]| {
             }
         }
         while let Some(id) = lane.close_request() {
-            lane.closed(id, &FailureKind::Closed, &mut outcomes);
+            lane.closed(id, &FailureKind::Closed, now, &mut outcomes);
         }
         while let Some((node, class)) = lane.open_request() {
             let id = lane.opened(node, class, now);

@@ -482,10 +482,10 @@ impl Sizing for Adaptive {
         let paused = self.pause(reading);
         self.answers += u64::from(reading.answers);
         if let Some(ready) = paused {
-            let before = now - self.silence;
+            let measuring_until = (self.epoch.began > 0).then(|| now - self.silence);
             let (next, stopped) = match self.phase {
-                Phase::Reference => (After::Reference, Some(before)),
-                Phase::Trial => (After::Trial, Some(before)),
+                Phase::Reference => (After::Reference, measuring_until),
+                Phase::Trial => (After::Trial, measuring_until),
                 Phase::Settling { next, stopped, .. } => (next, stopped),
             };
             let (answers, until) = (self.answers + ready, now + LONGEST_SETTLING);
@@ -508,11 +508,11 @@ impl Sizing for Adaptive {
                 let phase = if next == After::Trial { Phase::Trial } else { Phase::Reference };
                 match stopped {
                     // A client that pauses often would never measure for long enough, if each pause began anew.
-                    Some(at) if self.epoch.began > 0 => {
+                    Some(at) => {
                         self.phase = phase;
                         self.epoch.leave_out(at, now, self.of_node.of_all_lanes());
                     }
-                    _ => self.measure(now, phase),
+                    None => self.measure(now, phase),
                 }
             }
             return;

@@ -235,11 +235,15 @@ impl<T> ConnectionGroup<T> {
         with_room.min_by_key(|&(_, &load)| load).map(|(slot, _)| slot)
     }
 
+    /// The connection for the first request in line, if one has room.
+    pub(super) fn place_in_front(&self, limits: GroupLimits) -> Option<usize> {
+        let len = self.line.front_len()?;
+        self.best(self.width(self.requests() + 1, limits), len, limits)
+    }
+
     /// Puts waiting requests onto connections with room; `moved` hears each time where one went.
     pub(super) fn advance(&mut self, now: Millis, limits: GroupLimits, mut moved: impl FnMut(Option<(usize, u32)>)) {
-        while let Some(len) = self.line.front_len() {
-            let width = self.width(self.requests() + 1, limits);
-            let Some(slot) = self.best(width, len, limits) else { return };
+        while let Some(slot) = self.place_in_front(limits) {
             let Some(conn) = &mut self.conns[slot] else { return };
             let meter = &mut self.meter;
             self.line.pop(|request, call| {

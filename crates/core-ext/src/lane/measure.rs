@@ -71,10 +71,10 @@ impl Epoch {
         }
     }
 
-    /// Goes on after a pause of the client, as if there had been none.
+    /// Goes on after a pause of the client that lasted from `from` to `to`, as if there had been none.
     pub(super) fn leave_out(&mut self, from: u64, to: u64, of_all_lanes: Option<u64>) {
         if let (Some(before), Some(after)) = (&mut self.before, of_all_lanes) {
-            // How many answers came until the pause nobody has counted.
+            // Nobody has counted how many of them came before the pause: the share of the time, at an even rate.
             let measured = from.saturating_sub(self.began) as f64 / (to - self.began).max(1) as f64;
             *before = after - (after.saturating_sub(*before) as f64 * measured) as u64;
         }
@@ -193,9 +193,9 @@ impl Sums {
         self.cost < CLIENT_BOUND && 3.0 * self.rate >= FAST
     }
 
-    /// How many times the rate of before this is, which cannot have been more than `most`. Of all lanes where processors limit
-    /// the rate, since what is taken from another is no gain. A slow server has connections for all, and what the other
-    /// lanes happen to do is noise.
+    /// The rate, divided by the one before, of which no more than `most` counts. Where processors limit the rate, it is that
+    /// of all lanes: what one takes from another is no gain. A slow server has room for all lanes, and how much the others
+    /// happen to send would only add noise: there it is that of this lane.
     pub(super) fn gain(&self, before: &Self, most: f64) -> f64 {
         if before.rate < FAST { self.own / before.own.min(most) } else { self.rate / before.rate.min(most) }
     }
@@ -335,6 +335,31 @@ mod tests {
         readings[3] = (20_000, 1);
         assert_eq!(reads_until_late(&readings), None);
         assert_eq!(reads_until_late(&[[(200, 1); 3], [(50, 9); 3]].concat().repeat(4)), None);
+    }
+
+    #[test]
+    fn a_pause_of_the_client_changes_no_rate() {
+        let mut epoch = Epoch { answers: 100, ..Epoch::at(1_000_000, Some(5000)) };
+        // Two milliseconds with 400 answers to all lanes, and as long a pause, in which 400 more came.
+        epoch.leave_out(3_000_000, 5_000_000, Some(5800));
+        let sums = epoch.sums_of_all(5_000_000, Some(5800));
+        assert_eq!((sums.own, sums.rate), (0.05, 0.2));
+        // Where nobody counts those to all lanes, there are only its own.
+        let mut alone = Epoch { answers: 100, ..Epoch::at(1_000_000, None) };
+        alone.leave_out(3_000_000, 5_000_000, None);
+        assert_eq!(alone.sums_of_all(5_000_000, None).rate, 0.05);
+    }
+
+    #[test]
+    fn where_processors_limit_the_rate_what_is_taken_from_another_lane_is_no_gain() {
+        let sums = |own, rate| Sums { own, rate, ..Sums::default() };
+        assert_eq!(sums(0.2, 0.2).gain(&sums(0.1, 0.2), f64::INFINITY), 1.0);
+        assert_eq!(sums(0.02, 0.02).gain(&sums(0.01, 0.02), f64::INFINITY), 2.0);
+        assert_eq!(
+            sums(0.02, 0.02).gain(&sums(0.04, 0.04), 0.01),
+            2.0,
+            "no more than possible counts of the one before"
+        );
     }
 
     #[test]

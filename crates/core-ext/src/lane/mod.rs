@@ -375,7 +375,7 @@ impl<T> Lane<T> {
         let done = (before - group.counters.in_flight) as usize;
         self.in_flight -= done;
         if let Err(error) = result {
-            self.closed(conn, &FailureKind::Garbage(error), sink);
+            self.closed(conn, &FailureKind::Garbage(error), now, sink);
         } else if done > 0 {
             self.advance(conn.node, conn.class, now);
             self.name_closing(conn.node, conn.class);
@@ -391,9 +391,9 @@ impl<T> Lane<T> {
         result
     }
 
-    /// A connection has ended. Its entries fail; requests in line get another one, unless connections end before they
-    /// brought an answer: then those in line fail, too, as when none can be opened.
-    pub fn closed(&mut self, conn: ConnId, kind: &FailureKind, sink: &mut impl Sink<T>) {
+    /// A connection has ended. Its entries fail; requests in line get another one, one that is open or a new one, unless
+    /// connections end before they brought an answer: then those in line fail, too, as when none can be opened.
+    pub fn closed(&mut self, conn: ConnId, kind: &FailureKind, now: Millis, sink: &mut impl Sink<T>) {
         let Some(group) = self.group(conn) else { return };
         if group.live(conn.slot, conn.serial).is_none() {
             return;
@@ -402,6 +402,8 @@ impl<T> Lane<T> {
         group.close(usize::from(conn.slot), kind, sink);
         let done = before - group.counters.in_flight;
         self.in_flight -= done as usize;
+        // One that had been left idle is as good as a new one, and no answer on it would ever bring the line to it.
+        self.advance(conn.node, conn.class, now);
         self.ask_to_open(conn.node, conn.class, false);
     }
 

@@ -45,8 +45,8 @@ impl Direction {
 pub(super) enum Phase {
     /// Measures what the present width gives.
     Reference,
-    /// The width has changed: until the requests from before are answered, or until that moment, nothing is measured. So after
-    /// a pause of the client, too; a measurement that had begun goes on then, as of the moment when it `stopped`.
+    /// The width has changed, or the client has paused: nothing is measured until the requests from before are answered, or until
+    /// `until`. If it was a pause, a measurement that had begun goes on afterwards; `stopped` is when the pause interrupted it.
     Settling { next: After, answers: u64, since: u64, until: u64, stopped: Option<u64> },
     /// Measures what the width of a trial gives.
     Trial,

@@ -165,6 +165,17 @@ impl Sink<u32> for Outcomes {
     }
 }
 
+impl<T> Lane<T> {
+    /// Whether a request waits in line while a connection has room for it.
+    fn waits_in_vain(&self) -> bool {
+        let mut groups = self.nodes.iter().flat_map(|lane| Class::ALL.map(|class| (lane, class)));
+        groups.any(|(lane, class)| {
+            let limits = lane.limits(class, self.limits[class.index()]);
+            lane.groups[class.index()].place_in_front(limits).is_some()
+        })
+    }
+}
+
 /// A lane with node 0, its outcomes, and a clock. Tokens and keys are the same number.
 struct Rig {
     lane: Lane<u32>,
@@ -253,9 +264,14 @@ impl Rig {
         self.receive(conn, &bytes).unwrap();
     }
 
+    /// The driver has closed a connection, as it was to.
+    fn closed(&mut self, conn: ConnId) {
+        self.lane.closed(conn, &FailureKind::Closed, self.now, &mut self.outcomes);
+    }
+
     fn lose(&mut self, conn: ConnId) {
         let kind = FailureKind::ConnectionLost(std::io::ErrorKind::ConnectionReset);
-        self.lane.closed(conn, &kind, &mut self.outcomes);
+        self.lane.closed(conn, &kind, self.now, &mut self.outcomes);
     }
 
     /// Time goes on, and the lane's timer does what it should.

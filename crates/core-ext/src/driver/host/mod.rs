@@ -704,7 +704,7 @@ impl<T> HostDriver<T> {
         let socket = self.sockets.remove(index);
         self.changes.push_back(WatchChange::Remove(socket.fd()));
         self.lane.unwritten(socket.id, socket.unsent());
-        self.lane.closed(socket.id, kind, sink);
+        self.lane.closed(socket.id, kind, self.now, sink);
         self.removed.push(socket.stream);
         self.publish_soon();
         self.log_closed(socket.id, kind);

@@ -40,8 +40,8 @@ fn with_buffer<R>(read: impl FnOnce(&mut [u8]) -> R) -> R {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deferral {
     No,
-    /// By one turn of the scheduler, where the runtime has several workers: those of this worker have run then. The others are
-    /// with workers that may not run for milliseconds, while the server has nothing to do.
+    /// By one turn of the scheduler, where the runtime has several workers: those that this worker runs have run by then. The
+    /// others are not waited for: the worker that has them may itself wait milliseconds for a processor.
     Yielded,
     /// On one thread: until the last of them has taken its outcome, or the patience is at its end: one may never be polled again.
     UntilDrained,
@@ -261,11 +261,12 @@ impl Drop for ConnectionTask {
         let lost = matches!(self.end, Some(FailureKind::ConnectionLost(_)));
         let kind = self.end.take().unwrap_or(FailureKind::Closed);
         let unsent = self.unsent();
+        let now = self.lane.millis(clock::now());
         let mut state = self.lane.state.lock();
         state.connections.retain(|d| d.id != self.id);
         let State { lane, slots, .. } = &mut *state;
         lane.unwritten(self.id, unsent);
-        lane.closed(self.id, &kind, slots);
+        lane.closed(self.id, &kind, now, slots);
         self.lane.settle(state);
         self.lane.opener.closed(self.id.node, &kind);
         if lost {

@@ -76,7 +76,8 @@ impl Adaptive {
                 || latest.requests < 0.6 * base.requests
                 || latest.wait < 0.6 * base.wait
                 || latest.rate > 1.6 * base.rate;
-            // Fewer requests that a slow server takes as long for as ever are at other nodes.
+            // Where a slow server has fewer requests and takes as long for each as before, the others are at other nodes: it
+            // has not become another server.
             let quicker = latest.rate >= FAST || latest.wait < 0.6 * base.wait;
             let plainly = (!elsewhere && quicker && latest.requests < 0.6 * base.requests)
                 || (latest.gap > 0.0 && latest.gap < 0.6 * base.gap && latest.rate > 1.6 * base.rate);
@@ -238,12 +239,12 @@ impl Adaptive {
         let reference = self.reference;
         let widest = self.width.max(self.from) as f64;
         // In a closed loop the rate and the wait say the same. In an open one equal rates say nothing, and the wait all; but
-        // where a queue grows with time, only the rates can be compared. Those of all lanes: what is taken from another is no gain.
+        // where a queue grows with time, only the rates can be compared.
         let rates = (reference.rate / trial.rate).ln();
         let own = (reference.own / trial.own).ln();
         let busy = trial.requests.min(reference.requests) > 1.5 * widest;
         let log = if busy && own.abs().max(rates.abs()) > 0.1 {
-            if reference.rate < FAST { own } else { rates }
+            -trial.gain(&reference, f64::INFINITY).ln()
         } else {
             let log = (trial.wait / reference.wait).ln();
             // Three standard deviations of what chance does to a rate.

@@ -17,7 +17,7 @@ fn idle_connections_are_closed_to_the_minimum() {
     rig.trim();
     assert!(rig.close_asked().is_empty(), "named once");
     for conn in closing {
-        rig.lane.closed(conn, &FailureKind::Closed, &mut rig.outcomes);
+        rig.closed(conn);
     }
     rig.answer(conns[0], &[0]);
     let counters = rig.counters();
@@ -34,7 +34,7 @@ fn a_connection_about_to_be_closed_gets_no_request() {
     assert_eq!(rig.counters().queued, 1, "nor is it refused, although one connection is the maximum");
     assert!(!rig.lane.wants_open());
     assert_eq!(rig.close_asked(), conns);
-    rig.lane.closed(conns[0], &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(conns[0]);
     assert!(rig.outcomes.all.is_empty(), "it had never answered, but it was the lane that ended it");
     let conns = rig.open_all();
     assert_eq!(rig.flush(conns[0]), [0]);
@@ -71,7 +71,7 @@ fn a_connection_blocked_by_an_orphan_is_replaced() {
     rig.pass(500);
     rig.trim();
     assert_eq!(rig.close_asked(), conns);
-    rig.lane.closed(conns[0], &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(conns[0]);
     let conns = rig.open_all();
     assert_eq!(rig.flush(conns[0]), [2]);
     rig.answer(conns[0], &[2]);
@@ -97,7 +97,7 @@ fn an_orphan_blocks_from_the_moment_it_is_in_front() {
     // The late answers come after all.
     rig.answer(conns[0], &[1, 2]);
     assert_eq!(rig.counters().late_answers, 2);
-    rig.lane.closed(conns[0], &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(conns[0]);
     assert_eq!(rig.counters().in_flight, 0);
 }
 
@@ -117,12 +117,12 @@ fn of_a_node_that_left_what_was_sent_is_still_answered() {
     assert!(rig.close_asked().is_empty());
     rig.answer(conns[1], &[1]);
     assert_eq!(rig.close_asked(), [conns[1]]);
-    rig.lane.closed(conns[1], &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(conns[1]);
     assert!(!rig.lane.wants_open());
     rig.pass(1000);
     assert_eq!(rig.outcomes.failure(0), expired(true));
     assert_eq!(rig.close_asked(), [conns[0]]);
-    rig.lane.closed(conns[0], &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(conns[0]);
     assert_eq!(rig.outcomes.answered(), [1]);
     assert!(!rig.lane.is_busy());
 }
@@ -141,7 +141,7 @@ fn for_a_node_that_left_a_request_fails_with_the_next_sweep() {
     // A connection that was in the middle of being opened.
     let late = rig.lane.opened(0, Class::Single, now);
     assert_eq!(rig.close_asked(), [late]);
-    rig.lane.closed(late, &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(late);
     rig.trim();
     assert_eq!(rig.asked_to_open(), 0);
 
@@ -170,11 +170,11 @@ fn closing_everything_fails_everything_once() {
     let counters = rig.counters();
     assert_eq!((counters.open, counters.in_flight, counters.queued, counters.opening), (0, 0, 0, 1));
     for conn in conns {
-        rig.lane.closed(conn, &FailureKind::Closed, &mut rig.outcomes);
+        rig.closed(conn);
     }
     let late = rig.lane.opened(node, class, rig.now);
     assert_eq!(rig.close_asked(), [late]);
-    rig.lane.closed(late, &FailureKind::Closed, &mut rig.outcomes);
+    rig.closed(late);
 
     // It stays closed, also for nodes it has not met.
     for (node, key) in [(0, 7), (5, 8)] {
@@ -192,7 +192,7 @@ fn closing_everything_fails_everything_once() {
 fn a_lane_ends_also_when_slots_among_its_connections_are_empty() {
     let (mut rig, conns) = Rig::with_open(LaneSizing { max: 4, ..sizing() }, 4);
     for conn in &conns[..3] {
-        rig.lane.closed(*conn, &FailureKind::ConnectionLost(std::io::ErrorKind::ConnectionReset), &mut rig.outcomes);
+        rig.lose(*conn);
     }
     rig.lane.close_all(&FailureKind::Closed, &mut rig.outcomes);
     assert_eq!(rig.close_asked(), [conns[3]]);

@@ -64,6 +64,19 @@ fn those_in_line_get_another_connection() {
     assert_eq!(rig.outcomes.answered(), [0, 5, 6, 7, 8]);
 }
 
+/// Also one that is open already, and that a narrow width has left idle: nothing would ever be answered there.
+#[test]
+fn those_in_line_get_a_connection_that_was_idle() {
+    let (mut rig, conns) = Rig::with_open(LaneSizing { depth: 100, ..sizing() }, 2);
+    for key in 0..20 {
+        rig.submit(key);
+    }
+    rig.flush_all();
+    assert_eq!((rig.lane.entries_on(conns[0]), rig.lane.entries_on(conns[1])), (16, 0));
+    rig.lose(conns[0]);
+    assert_eq!(rig.flush_all(), [(conns[1], vec![16, 17, 18, 19])]);
+}
+
 #[test]
 fn orphans_end_silently() {
     let (mut rig, conns) = Rig::with_open(sizing(), 1);

@@ -19,8 +19,15 @@ fn on_a_good_network_everything_is_answered() {
     }
 }
 
+/// With as many connections as the requests need, whose limits change, and with as many as what is measured says.
 #[test]
 fn through_all_that_can_go_wrong() {
+    for (depth, per_step, resize) in [(8, 8, 1000), (40, 16, 0)] {
+        all_goes_wrong(depth, per_step, resize);
+    }
+}
+
+fn all_goes_wrong(depth: u16, per_step: u64, resize: u32) {
     let faults = Faults {
         cancel: 4,
         refuse: 10,
@@ -30,12 +37,12 @@ fn through_all_that_can_go_wrong() {
         stall: 1000,
         garbage: 2000,
         leave: 500,
-        resize: 1000,
+        resize,
         close: false,
         piece: 20_000,
     };
-    let sizing = LaneSizing { max: 6, depth: 8, max_batch: 4, max_bytes_in_flight: 30_000, ..sizing() };
-    let summary = World::new(7, sizing, faults).run(200_000, 8);
+    let sizing = LaneSizing { max: 6, depth, max_batch: 4, max_bytes_in_flight: 30_000, ..sizing() };
+    let summary = World::new(7, sizing, faults).run(200_000, per_step);
     let counters = summary.counters;
     // All of it did happen, and most requests still got their answer.
     assert!(counters.answers > 80_000, "{counters:?}");
@@ -69,7 +76,9 @@ fn faults() -> impl Strategy<Value = Faults> {
 fn sizings() -> impl Strategy<Value = LaneSizing> {
     let bytes = prop_oneof![Just(100u32), 1000..50_000u32, Just(1 << 20)];
     let waiting = (prop_oneof![0..20u32, Just(10_000)], prop_oneof![100..5000u64, Just(1 << 20)]);
-    (0..3u16, 1..5u16, 1..9u16, bytes, 1..4u16, waiting, any::<bool>()).prop_map(
+    // Above sixteen the number of connections follows what is measured.
+    let depth = prop_oneof![3 => 1..9u16, 1 => 17..40u16];
+    (0..3u16, 1..5u16, depth, bytes, 1..4u16, waiting, any::<bool>()).prop_map(
         |(min, more, depth, max_bytes_in_flight, max_batch, (max_waiting, max_waiting_bytes), wait)| LaneSizing {
             min,
             max: min + more,

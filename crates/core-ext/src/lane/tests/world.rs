@@ -419,7 +419,7 @@ impl World {
     fn end(&mut self, index: usize, kind: &FailureKind) {
         let link = self.links.swap_remove(index);
         self.lane.unwritten(link.id, link.out.len());
-        self.lane.closed(link.id, kind, &mut self.callers);
+        self.lane.closed(link.id, kind, self.now, &mut self.callers);
     }
 
     /// What must be true at any time.
@@ -436,6 +436,8 @@ impl World {
             }
         }
         assert_eq!(in_flight, self.lane.in_flight() as u64);
+        // Where a change of size makes room, the line moves with the next answer.
+        assert!(self.faults.resize > 0 || !self.lane.waits_in_vain(), "in line while a connection has room");
         assert_eq!(live, self.callers.live.len() as u64, "those who wait, and those that the lane knows");
         let opening: u64 = (0..NODES).map(|node| self.lane.counters(node).opening).sum();
         assert_eq!(opening, self.openings.len() as u64);

@@ -229,17 +229,16 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
     });
 }
 
-/// The same where the reads of a crowd take long as well, because they wait for a processor: the kinds differ by less. Each read
-/// has taken a connection before the writes go apart, at some nodes after seconds.
+/// The same where the reads of a crowd take milliseconds as well, because they wait for a processor: at some nodes the kinds differ
+/// by too little to go apart, a few times for seconds.
 #[test]
 fn a_rare_kind_that_is_slow_holds_up_little_of_a_crowd() {
     let seeds: Vec<u64> = (1..=24).collect();
-    let held_up = in_parallel(&seeds, |&seed| {
-        let (reads, writes) = beside_slow_writes(512, 3, 1, seed);
-        (reads >= 24.0 || writes >= 32.0).then(|| format!("seed {seed}: {reads}, {writes} ms"))
-    });
-    let held_up: Vec<_> = held_up.into_iter().flatten().collect();
-    assert!(held_up.len() <= 8, "{held_up:#?}");
+    let took = in_parallel(&seeds, |&seed| beside_slow_writes(512, 3, 1, seed));
+    // How many seeds stay below these times in ms.
+    let within = |read, write| took.iter().filter(|&&(reads, writes)| reads < read && writes < write).count();
+    assert!(within(24.0, 32.0) >= 17, "{took:?} ms");
+    assert!(within(10.0, f64::INFINITY) >= 12 && within(f64::INFINITY, 28.0) >= 12, "{took:?} ms");
 }
 
 /// How many milliseconds 99.9 % of the reads of 50 us take, and 99 % of the writes: callers, nodes and processors of each.
@@ -310,7 +309,7 @@ fn few_requests_of_a_slow_server_soon_have_a_connection_each() {
         (1000, 24, Latency { mean: 1030.0, p99: 1100.0, p999: 1100.0, ..ANY }),
         (200, 4, Latency { mean: 220.0, p99: 250.0, ..ANY }),
         (200, 8, Latency { mean: 220.0, p99: 250.0, p999: 300.0, ..ANY }),
-        (200, 32, Latency { mean: 320.0, p99: 450.0, ..ANY }),
+        (200, 32, Latency { mean: 320.0, p99: 400.0, ..ANY }),
     ];
     assert_latencies(&cases, (100, 600));
     // Two to four callers meet so rarely that it takes longer to see.

@@ -522,7 +522,8 @@ impl World {
             self.queue.push(after, Event::Opened, class.index() << 12 | usize::from(node));
         }
         while let Some(conn) = self.lane.close_request() {
-            self.lane.closed(conn, &FailureKind::Closed, &mut self.answers);
+            let now = self.millis();
+            self.lane.closed(conn, &FailureKind::Closed, now, &mut self.answers);
         }
         if self.lane.next_deadline().is_some_and(|due| due <= self.millis()) {
             self.lane.expire(self.millis(), &mut self.answers);
