@@ -412,11 +412,71 @@ def test_sessions(client, either, session, set_name):
     results.to_arrow()
     for wrong, message in (
         (results, "has been read"),
-        (execute(session.query(dataset.ids(1, 2))), "batch_read"),
         (execute(session.query(dataset).chunk_size(5)), "chunk_size"),
+        (execute(session.delete(dataset.id(1))), "has none"),
+        (either.run(session.query(dataset.ids(1, 2)).stream()), "instead of stream"),
     ):
         with pytest.raises(aerolane.AerospikeError, match=message):
             wrong.to_arrow()
+
+
+def test_sessions_read_by_keys(client, either, session, set_name):
+    put(client, set_name, [{"v": n, "s": f"s{n}"} for n in range(20)])
+    dataset = aerolane.DataSet.of("test", set_name)
+
+    def arrow(query, *args, **options):
+        return either.run(query.execute()).to_arrow(*args, **options)
+
+    def parts(stream):
+        async def collect():
+            return [part async for part in stream]
+
+        return list(stream) if either.kind == "sync" else either.run(collect())
+
+    # In the order of the keys; what is missing is left out, unless it is asked for.
+    table = arrow(session.query(dataset.ids(7, 3, 99, 11)), key="id").to_pyarrow()
+    assert table.to_pylist() == [{"v": n, "s": f"s{n}", "id": n} for n in (7, 3, 11)]
+    query = session.query(dataset.ids(7, 99)).bins("v").include_missing_keys()
+    assert arrow(query, {"v": "int32"}, key="id").to_pyarrow().to_pylist() == [{"v": 7, "id": 7}, {"v": None, "id": 99}]
+    assert arrow(session.query(dataset.id(5)).bins("s")).to_pyarrow().to_pylist() == [{"s": "s5"}]
+    assert arrow(session.query(dataset.ids(98, 99)), {"v": "int8"}).to_pyarrow().num_rows == 0
+
+    # In parts, and as a whole.
+    def every():
+        return session.query(dataset.ids(*range(20)))
+
+    stream = arrow(every(), batch_rows=8)
+    assert repr(stream) == "<ArrowStream of 2 columns, not read yet>"
+    assert [len(part) for part in parts(stream)] == [8, 8, 4] and parts(stream) == []
+    stream = arrow(every(), batch_rows=8)
+    assert pa.table(stream).column("v").to_pylist() == list(range(20))
+    with pytest.raises(ValueError, match="read once"):
+        pa.table(stream)
+    stream = arrow(every())
+    stream.close()
+    assert parts(stream) == []
+    if either.kind == "async":
+        assert len(either.run(arrow(every(), batch_rows=3))) == 20
+    # Of a value that does not fit, and of a record that failed, the results can still be read one by one.
+    results = either.run(every().execute())
+    with pytest.raises(aerolane.AerospikeError, match=r'the bin "s" of the record with the key 0'):
+        results.to_arrow({"s": "int8"}, misfits="raise")
+    assert len(either.run(results.collect())) == 20
+    with pytest.raises(aerolane.AerospikeError, match="has been read"):
+        results.to_arrow()
+    with pytest.raises(aerolane.InvalidArgumentError, match="batch_rows"):
+        arrow(every(), batch_rows=0)
+
+
+def test_sessions_raise_the_failure_of_a_record(client, either, session, set_name):
+    put(client, set_name, [{"v": n} for n in range(4)])
+    dataset = aerolane.DataSet.of("test", set_name)
+    query = session.query(dataset.ids(0, 1, 2)).where("$.v != 1").fail_on_filtered_out()
+    results = either.run(query.execute())
+    with pytest.raises(aerolane.AerospikeError) as raised:
+        results.to_arrow()
+    assert raised.value.result_code == aerolane.ResultCode.FILTERED_OUT and raised.value.key.user_key == 1
+    assert [result.is_ok for result in either.run(results.collect())] == [True, False, True]
 
 
 @pytest.mark.own_process

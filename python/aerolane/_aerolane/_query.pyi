@@ -341,7 +341,8 @@ class ArrowRecords:
 
 @final
 class ArrowStream:
-    """The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`.
+    """The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`. Also
+    those that a session has read by their keys: these are in memory already.
 
     `pyarrow.RecordBatchReader.from_stream(stream)` and everything else that supports the Arrow `PyCapsule` interface
     can read the record batches without copying them, once. Each batch is collected when the reader asks for it, on the

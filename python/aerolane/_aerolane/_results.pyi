@@ -196,13 +196,18 @@ class RecordStream:
         misfits: Literal["raise", "null"] | None = None,
         mixed: Literal["raise", "json"] | None = None,
     ) -> ArrowStream:
-        """The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
-        `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are those
-        of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream counts as
-        read.
+        """The remaining results of a query, or of reads by keys, as a stream of Arrow record batches: an `ArrowStream`,
+        for `to_polars()`, `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The
+        arguments are those of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards
+        the stream counts as read.
 
-        Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
-        has been read or closed. Also raises the errors of `Recordset.to_arrow`.
+        Of reads by keys there is one row for each result, in order. A result without a record, as
+        `include_missing_keys()` gives it, is a row of nulls. If another one is not `is_ok`, its error is raised, and
+        the stream can still be read. Types are those of all records, if `infer_schema_length` does not say otherwise.
+
+        Raises `ClientError` if a result has no record (as that of a delete), if this is what `stream()` gives, if the
+        query has `chunk_size()`, and if the stream has been read or closed. Also raises the errors of
+        `Recordset.to_arrow`.
         """
     def __aiter__(self) -> Self: ...
     def __aenter__(self) -> Awaitable[Self]: ...
@@ -262,13 +267,18 @@ class SyncRecordStream:
         misfits: Literal["raise", "null"] | None = None,
         mixed: Literal["raise", "json"] | None = None,
     ) -> ArrowStream:
-        """The remaining results of a query as a stream of Arrow record batches: an `ArrowStream`, for `to_polars()`,
-        `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The arguments are those
-        of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards the stream counts as
-        read.
+        """The remaining results of a query, or of reads by keys, as a stream of Arrow record batches: an `ArrowStream`,
+        for `to_polars()`, `to_pandas()`, `to_pyarrow()` and everything that reads the Arrow `PyCapsule` interface. The
+        arguments are those of `Recordset.to_arrow`; without a schema, the types are those of the records. Afterwards
+        the stream counts as read.
 
-        Raises `ClientError` if this is not the stream of a query, if the query has `chunk_size()`, and if the stream
-        has been read or closed. Also raises the errors of `Recordset.to_arrow`.
+        Of reads by keys there is one row for each result, in order. A result without a record, as
+        `include_missing_keys()` gives it, is a row of nulls. If another one is not `is_ok`, its error is raised, and
+        the stream can still be read. Types are those of all records, if `infer_schema_length` does not say otherwise.
+
+        Raises `ClientError` if a result has no record (as that of a delete), if this is what `stream()` gives, if the
+        query has `chunk_size()`, and if the stream has been read or closed. Also raises the errors of
+        `Recordset.to_arrow`.
         """
     def __iter__(self) -> Self: ...
     def __enter__(self) -> Self: ...

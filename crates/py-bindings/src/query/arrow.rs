@@ -1,6 +1,6 @@
-//! The records of a query as Arrow columns, gathered when somebody asks for them.
+//! Records as a stream of Arrow columns: those of a query, gathered when somebody asks for them, or those of keys, which are there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aerolane::sync::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyStopAsyncIteration, PyValueError};
@@ -15,7 +15,8 @@ use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::{errors, host};
 
-/// The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`.
+/// The records of a query as a stream of Arrow record batches, as returned by `Recordset.to_arrow(schema)`. Also those that a
+/// session has read by their keys: these are in memory already.
 ///
 /// `pyarrow.RecordBatchReader.from_stream(stream)` and everything else that supports the Arrow `PyCapsule` interface
 /// can read the record batches without copying them, once. Each batch is collected when the reader asks for it, on the
@@ -29,12 +30,18 @@ use crate::{errors, host};
 /// the next reader of the stream gets what was collected.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowStream {
-    core: Arc<ClientCore>,
+    /// What it reads; `None`: the records are there.
+    query: Option<RunningQuery>,
     /// The columns, as soon as they are known.
     schema: SharedSchema,
+    state: Mutex<ReadState>,
+}
+
+/// The query of a stream.
+struct RunningQuery {
+    core: Arc<ClientCore>,
     /// Keeps the query going.
     recordset: Py<Recordset>,
-    state: Mutex<ReadState>,
 }
 
 /// Who reads the stream.
@@ -42,6 +49,8 @@ enum ReadState {
     Unread(Box<Gatherer>),
     /// Tasks of event loops.
     Tasks(Arc<Shared>),
+    /// Nobody, or somebody: there is nothing to wait for.
+    Gathered(std::vec::IntoIter<Arc<Chunk>>),
     /// It was handed over.
     HandedOver,
 }
@@ -50,7 +59,23 @@ impl ArrowStream {
     pub(super) fn new(recordset: &Bound<'_, Recordset>, gatherer: Gatherer) -> Self {
         let (core, _) = recordset.get().parts();
         let (schema, state) = (gatherer.schema(), Mutex::new(ReadState::Unread(Box::new(gatherer))));
-        Self { core, schema, recordset: recordset.clone().unbind(), state }
+        Self { query: Some(RunningQuery { core, recordset: recordset.clone().unbind() }), schema, state }
+    }
+
+    /// Of records that are there.
+    pub(crate) fn gathered(schema: Arc<Schema>, chunks: Vec<Arc<Chunk>>) -> Self {
+        let state = Mutex::new(ReadState::Gathered(chunks.into_iter()));
+        Self { query: None, schema: SharedSchema::new(OnceLock::from(schema)), state }
+    }
+
+    fn query(&self) -> PyResult<&RunningQuery> {
+        self.query.as_ref().ok_or_else(read_once)
+    }
+
+    /// At most so many of the chunks that are there; `None`: it is a query.
+    fn take_gathered(&self, most: usize) -> Option<Vec<Arc<Chunk>>> {
+        let ReadState::Gathered(chunks) = &mut *self.state.lock() else { return None };
+        Some(chunks.take(most).collect())
     }
 
     /// All records are going to be held: all of them can settle the types.
@@ -65,13 +90,14 @@ impl ArrowStream {
         if let Some(schema) = self.schema.get() {
             return Ok(Arc::clone(schema));
         }
+        let RunningQuery { core, .. } = self.query()?;
         let shared = {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, ReadState::HandedOver) {
                 ReadState::Unread(mut gatherer) => {
                     drop(state);
                     // Meanwhile others see that it is being read.
-                    let settled = block_on(py, &self.core, gatherer.settle());
+                    let settled = block_on(py, core, gatherer.settle());
                     *self.state.lock() = ReadState::Unread(gatherer);
                     return settled?.map_err(|error| errors::to_py(py, &error));
                 }
@@ -79,11 +105,11 @@ impl ArrowStream {
                     *state = ReadState::Tasks(Arc::clone(&shared));
                     shared
                 }
-                ReadState::HandedOver => return Err(read_once()),
+                ReadState::Gathered(_) | ReadState::HandedOver => return Err(read_once()),
             }
         };
         let settled = async { shared.gatherer.lock().await.settle().await };
-        block_on(py, &self.core, settled)?.map_err(|error| errors::to_py(py, &error))
+        block_on(py, core, settled)?.map_err(|error| errors::to_py(py, &error))
     }
 
     /// For tasks of event loops.
@@ -92,7 +118,7 @@ impl ArrowStream {
         let shared = match std::mem::replace(&mut *state, ReadState::HandedOver) {
             ReadState::Unread(gatherer) => Arc::new(Shared::new(*gatherer)),
             ReadState::Tasks(shared) => shared,
-            ReadState::HandedOver => return Err(read_once()),
+            ReadState::Gathered(_) | ReadState::HandedOver => return Err(read_once()),
         };
         *state = ReadState::Tasks(Arc::clone(&shared));
         Ok(shared)
@@ -100,29 +126,44 @@ impl ArrowStream {
 
     /// The operation of the next part.
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let (py, this) = (slf.py(), slf.get());
+        if let Some(chunks) = this.take_gathered(1) {
+            return match this.part(py, chunks)? {
+                Some(part) => host::item(py, part),
+                None => Err(PyStopAsyncIteration::new_err(())),
+            };
+        }
+        let (query, shared) = (this.query()?, this.shared()?);
         let next = async move {
             let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
         let slf = slf.clone().unbind();
-        host::spawn(py, &this.core, next, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, false))
+        host::spawn(py, &query.core, next, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, false))
     }
 
     /// What has come, as Python sees it.
     fn arrived(&self, py: Python<'_>, mut parts: ChunksInTransit, all: bool) -> PyResult<Py<PyAny>> {
         if all || parts.chunks.is_empty() {
-            self.recordset.get().settle();
+            self.query()?.recordset.get().settle();
         }
         if !all && parts.chunks.is_empty() {
             return Err(PyStopAsyncIteration::new_err(()));
         }
+        self.records(py, std::mem::take(&mut parts.chunks))
+    }
+
+    fn records(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Py<PyAny>> {
         let Some(schema) = self.schema.get() else {
             return Err(errors::to_py(py, &aerolane::Error::client_error("the columns of the stream are not known")));
         };
-        let records = ArrowRecords::of_query(schema, std::mem::take(&mut parts.chunks));
-        Ok(Py::new(py, records)?.into_any())
+        Ok(Py::new(py, ArrowRecords::of_query(schema, chunks))?.into_any())
+    }
+
+    /// A part, if there is one.
+    fn part(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Option<Py<PyAny>>> {
+        if chunks.is_empty() { Ok(None) } else { self.records(py, chunks).map(Some) }
     }
 }
 
@@ -136,7 +177,10 @@ frames!(ArrowStream, whole);
 impl ArrowStream {
     /// Ends the query. Records that were not read are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        self.recordset.get().stop(py);
+        match &self.query {
+            Some(query) => query.recordset.get().stop(py),
+            None => drop(self.take_gathered(usize::MAX)),
+        }
     }
 
     /// The columns' names and types, of the Arrow `PyCapsule` interface. If the records settle the types, the first of them
@@ -158,13 +202,18 @@ impl ArrowStream {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, ReadState::HandedOver) {
                 ReadState::Unread(gatherer) => gatherer,
+                ReadState::Gathered(chunks) => {
+                    drop(state);
+                    return ArrowRecords::of_query(&self.settled(py)?, chunks.collect()).stream_capsule(py);
+                }
                 other => {
                     *state = other;
                     return Err(read_once());
                 }
             }
         };
-        let (core, recordset) = (Arc::clone(&self.core), self.recordset.clone_ref(py));
+        let RunningQuery { core, recordset } = self.query()?;
+        let (core, recordset) = (Arc::clone(core), recordset.clone_ref(py));
         stream_capsule(py, Box::new(Columns { core, recordset, gatherer: *gatherer, failed: None }))
     }
 
@@ -173,15 +222,19 @@ impl ArrowStream {
     }
 
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
-        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let (py, this) = (slf.py(), slf.get());
+        if let Some(chunks) = this.take_gathered(1) {
+            return this.part(py, chunks);
+        }
+        let (query, shared) = (this.query()?, this.shared()?);
         let next = async {
             let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
-        let parts = block_on(py, &this.core, next)?.map_err(|error: aerolane::Error| errors::to_py(py, &error))?;
+        let parts = block_on(py, &query.core, next)?.map_err(|error: aerolane::Error| errors::to_py(py, &error))?;
         if parts.chunks.is_empty() {
-            this.recordset.get().settle();
+            query.recordset.get().settle();
             return Ok(None);
         }
         this.arrived(py, parts, false).map(Some)
@@ -196,7 +249,11 @@ impl ArrowStream {
     }
 
     fn __await__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let (py, this) = (slf.py(), slf.get());
+        if let Some(chunks) = this.take_gathered(usize::MAX) {
+            return host::ready(py, this.records(py, chunks)?)?.call_method0(py, "__await__");
+        }
+        let (query, shared) = (this.query()?, this.shared()?);
         let all = async move {
             shared.gatherer.lock().await.look_at_all();
             let mut parts = ChunksInTransit::new(shared);
@@ -205,14 +262,15 @@ impl ArrowStream {
         };
         let slf = slf.clone().unbind();
         let all =
-            host::spawn(py, &this.core, all, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, true))?;
+            host::spawn(py, &query.core, all, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, true))?;
         all.call_method0(py, "__await__")
     }
 
     fn __repr__(&self) -> String {
         let state = match &*self.state.lock() {
             ReadState::Unread(_) => "not read yet",
-            ReadState::Tasks(_) => "being read",
+            ReadState::Gathered(chunks) if chunks.len() > 0 => "not read yet",
+            ReadState::Tasks(_) | ReadState::Gathered(_) => "being read",
             ReadState::HandedOver => "handed over",
         };
         match self.schema.get() {

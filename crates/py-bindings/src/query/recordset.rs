@@ -11,8 +11,8 @@ use super::arrow::ArrowStream;
 use super::gather::Gatherer;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
-use super::to_arrow::{ArrowArguments, to_arrow};
-use crate::columns::{Layout, NumpyRecords, Table, Wanted};
+use super::to_arrow::{ArrowArguments, ArrowRequest, to_arrow};
+use crate::columns::{Layout, NumpyRecords, Table};
 use crate::command::{Control, Executable, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
@@ -23,9 +23,6 @@ use crate::{errors, host};
 
 /// After so many records without a pause the control plane, while it makes arrays, looks after its other work.
 pub(super) const RECORDS_PER_PAUSE: usize = 4096;
-
-/// Rows of a record batch, at most.
-const MAX_BATCH_ROWS: i64 = 1 << 24;
 
 /// The records of a query as they arrive. Iterate over it with `for` or `async for`, from any number of threads or
 /// tasks; each record goes to one of them.
@@ -231,19 +228,9 @@ impl Recordset {
     ) -> PyResult<ArrowStream> {
         let py = slf.py();
         slf.get().core.check(py)?;
-        let ArrowArguments { schema, batch_rows, sample, ref options } = *asked;
-        let wanted = Wanted::of(py, schema, options)?;
-        let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
-            let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
-            errors::invalid_argument(py, text)
-        })?;
-        let sample = match sample.map(u64::try_from) {
-            None => None,
-            Some(Ok(sample @ 1..)) => Some(sample),
-            _ => return Err(errors::invalid_argument(py, "infer_schema_length must be 1 at least")),
-        };
+        let ArrowRequest { wanted, batch_rows, sample } = asked.checked(py)?;
         let stream = Arc::clone(&slf.get().stream);
-        Ok(ArrowStream::new(slf, Gatherer::new(stream, wanted, rows as usize, sample, left)))
+        Ok(ArrowStream::new(slf, Gatherer::new(stream, wanted, batch_rows, sample, left)))
     }
 
     /// What goes on reading needs.

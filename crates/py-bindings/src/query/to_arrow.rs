@@ -1,8 +1,14 @@
 //! `to_arrow` of the classes that give the records of a query: the same arguments for all of them.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
-use crate::columns::Options;
+use crate::columns::{Options, Wanted};
+use crate::errors;
+
+/// Rows of a record batch, at most.
+const MAX_BATCH_ROWS: i64 = 1 << 24;
 
 /// The arguments of `to_arrow`.
 pub(crate) struct ArrowArguments<'a, 'py> {
@@ -11,6 +17,30 @@ pub(crate) struct ArrowArguments<'a, 'py> {
     /// From how many records types are determined; `None`: the default.
     pub(crate) sample: Option<i64>,
     pub(crate) options: Options<'a, 'py>,
+}
+
+/// The same, checked.
+pub(crate) struct ArrowRequest {
+    pub(crate) wanted: Arc<Wanted>,
+    pub(crate) batch_rows: usize,
+    pub(crate) sample: Option<u64>,
+}
+
+impl ArrowArguments<'_, '_> {
+    pub(crate) fn checked(&self, py: Python<'_>) -> PyResult<ArrowRequest> {
+        let Self { schema, batch_rows, sample, ref options } = *self;
+        let wanted = Wanted::of(py, schema, options)?;
+        let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
+            let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
+            errors::invalid_argument(py, text)
+        })?;
+        let sample = match sample.map(u64::try_from) {
+            None => None,
+            Some(Ok(sample @ 1..)) => Some(sample),
+            _ => return Err(errors::invalid_argument(py, "infer_schema_length must be 1 at least")),
+        };
+        Ok(ArrowRequest { wanted, batch_rows: rows as usize, sample })
+    }
 }
 
 /// Defines the method of a class: its docstring, and what makes an `ArrowStream` of the object and of what it is called with.
