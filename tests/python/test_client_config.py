@@ -342,8 +342,20 @@ async def test_the_client_itself_while_it_is_open(new_cluster, say, set_name, he
 
     # What the file does not say any more is as the program has it.
     say("")
-    # Each of the two reads it at its own time.
+    # Each of the two reads it at its own time, and its nodes are looked at anew shortly after the log has it.
     await eventually_async(lambda: sum("rack_ids is gone" in line for line in heard) == 2)
+
+    async def eventually_refused(call):
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    await call()
+                except AerospikeError:
+                    return
+                await asyncio.sleep(0.01)
+
+    await eventually_refused(lambda: asyncio.to_thread(blocking.exists_blocking, keys[0], policy=near))
+    await eventually_refused(lambda: client.exists(keys[0], policy=near))
     await refused()
     await eventually_taken(lambda: client.exists(keys[0]))
     # What does not go together is not used, and said.
