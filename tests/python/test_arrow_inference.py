@@ -468,6 +468,22 @@ def test_sessions_read_by_keys(client, either, session, set_name):
         arrow(every(), batch_rows=0)
 
 
+def test_sessions_find_the_types_of_what_they_read_by_keys(client, either, session, set_name):
+    put(client, set_name, [{"v": 0}, {"v": 1}, {"v": "two"}])
+    keys = aerolane.DataSet.of("test", set_name).ids(0, 1, 2)
+
+    def arrow(**options):
+        return either.run(session.query(keys).execute()).to_arrow(**options)
+
+    with pytest.raises(aerolane.InvalidArgumentError, match='the bin "v" has values of several types'):
+        arrow()
+    # Of the first two, so that the third one does not fit.
+    with pytest.raises(aerolane.InvalidArgumentError, match='the bin "v" of the record with the key 2'):
+        arrow(infer_schema_length=2)
+    schema = pa.schema(arrow(mixed="json", generation="g"))
+    assert schema.names == ["v", "g"] and schema.field("v").type == pa.string()
+
+
 def test_sessions_raise_the_failure_of_a_record(client, either, session, set_name):
     put(client, set_name, [{"v": n} for n in range(4)])
     dataset = aerolane.DataSet.of("test", set_name)

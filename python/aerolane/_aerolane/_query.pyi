@@ -357,7 +357,7 @@ class ArrowStream:
     """
 
     def close(self) -> None:
-        """Ends the query. Records that were not read are dropped. A second call does nothing."""
+        """Ends the query, if it is one. Records that were not read are dropped. A second call does nothing."""
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` if polars is not installed."""
     def to_pandas(self) -> Any:

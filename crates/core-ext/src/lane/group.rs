@@ -235,15 +235,15 @@ impl<T> ConnectionGroup<T> {
         with_room.min_by_key(|&(_, &load)| load).map(|(slot, _)| slot)
     }
 
-    /// The connection for the first request in line, if one has room.
-    pub(super) fn place_in_front(&self, limits: GroupLimits) -> Option<usize> {
+    /// The slot of the connection that takes the first request in line, if one has room.
+    pub(super) fn slot_for_first_in_line(&self, limits: GroupLimits) -> Option<usize> {
         let len = self.line.front_len()?;
         self.best(self.width(self.requests() + 1, limits), len, limits)
     }
 
     /// Puts waiting requests onto connections with room; `moved` hears each time where one went.
     pub(super) fn advance(&mut self, now: Millis, limits: GroupLimits, mut moved: impl FnMut(Option<(usize, u32)>)) {
-        while let Some(slot) = self.place_in_front(limits) {
+        while let Some(slot) = self.slot_for_first_in_line(limits) {
             let Some(conn) = &mut self.conns[slot] else { return };
             let meter = &mut self.meter;
             self.line.pop(|request, call| {

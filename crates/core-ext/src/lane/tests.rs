@@ -171,7 +171,7 @@ impl<T> Lane<T> {
         let mut groups = self.nodes.iter().flat_map(|lane| Class::ALL.map(|class| (lane, class)));
         groups.any(|(lane, class)| {
             let limits = lane.limits(class, self.limits[class.index()]);
-            lane.groups[class.index()].place_in_front(limits).is_some()
+            lane.groups[class.index()].slot_for_first_in_line(limits).is_some()
         })
     }
 }

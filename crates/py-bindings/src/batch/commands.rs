@@ -14,9 +14,7 @@ use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
 use super::shape;
 use super::stream::Streamed;
-use crate::columns::{
-    self, ArrowRecords, ArrowUnfit, Builder, Identity, Inference, Layout, NumpyRecords, RowFailures, Table, Wanted,
-};
+use crate::columns::{self, ArrowRecords, ArrowUnfit, Identity, Layout, NumpyRecords, RowFailures, Table, Wanted};
 use crate::command::{Either, Executable};
 use crate::core::ClientCore;
 use crate::errors;
@@ -150,48 +148,24 @@ fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> P
 /// The columns of a batch that has not failed as a whole.
 fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>> {
     let records = py.detach(|| {
-        let schema = if let Some(schema) = wanted.known() {
-            schema
-        } else {
-            let mut seen = Inference::default();
-            for (row, key) in rows.keys().enumerate() {
-                let identity = identity(key);
-                match rows.outcome(row) {
-                    RawOutcome::Answered(message) => seen.look(message, Some(identity))?,
-                    _ => seen.look_at_missing(identity)?,
-                }
-            }
-            wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
+        let messages = || {
+            rows.keys().enumerate().map(|(row, key)| {
+                let message = if let RawOutcome::Answered(message) = rows.outcome(row) { Some(message) } else { None };
+                (Identity::of(key.key.get()), message)
+            })
         };
-        let (mut builder, mut chunks) = (Builder::new(Arc::new(schema), BATCH_ROWS), Vec::new());
-        let (mut result_codes, mut failures) = (Vec::with_capacity(rows.len()), RowFailures::default());
-        for (row, key) in rows.keys().enumerate() {
-            let identity = identity(key);
-            let code = match rows.outcome(row) {
-                RawOutcome::Answered(message) => {
-                    builder.push(message, Some(identity))?;
-                    0
-                }
-                outcome => {
-                    builder.push_missing(identity)?;
-                    failures.add(row, if let RawOutcome::Failed(error) = outcome { Some(error) } else { None })
-                }
-            };
-            result_codes.push(code);
-            if builder.is_full() {
-                chunks.extend(builder.take());
-            }
-        }
-        Ok(ArrowRecords::new(chunks, builder, result_codes, failures))
+        let (schema, chunks) = columns::gather(wanted, BATCH_ROWS, None, messages)?;
+        let mut failures = RowFailures::default();
+        let code = |row| match rows.outcome(row) {
+            RawOutcome::Answered(_) => 0,
+            RawOutcome::Failed(error) => failures.add(row, Some(error)),
+            _ => failures.add(row, None),
+        };
+        let result_codes = (0..rows.len()).map(code).collect();
+        Ok(ArrowRecords::of_keys(&schema, chunks, result_codes, failures))
     });
     let records = records.map_err(|unfit: ArrowUnfit| errors::to_py(py, &unfit.into()))?;
     Ok(Py::new(py, records)?.into_any())
-}
-
-/// What columns of keys and digests have.
-fn identity(key: &RowKey) -> Identity<'_> {
-    let key = key.key.get();
-    Identity { key: key.typed_user_key(), digest: Some(key.digest()) }
 }
 
 /// Sets bins of many records, each its own.

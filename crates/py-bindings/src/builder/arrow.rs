@@ -1,23 +1,20 @@
 //! `to_arrow` of the results of queries, and of reads by keys.
 
-use std::sync::Arc;
-
 use aerospike_core::ResultCode;
 use pyo3::prelude::*;
 
 use super::result::{Outcome, Row};
 use super::stream::{Phase, RecordStream, Results, Source, SyncRecordStream};
-use crate::columns::{ArrowUnfit, Builder, Chunk, Identity, Inference, Schema};
-use crate::errors;
+use crate::columns::Identity;
 use crate::query::ArrowStream;
 use crate::query::recordset::Recordset;
 use crate::query::to_arrow::{ArrowArguments, ArrowRequest, to_arrow};
+use crate::{columns, errors};
 
 impl Results {
     /// What is left as Arrow columns. The stream counts as read then.
     fn to_arrow(&self, py: Python<'_>, asked: &ArrowArguments<'_, '_>) -> PyResult<ArrowStream> {
         self.check(py)?;
-        let refused = |text: &'static str| Err(errors::to_py(py, &aerolane::Error::client_error(text)));
         let query = match &self.state(py).source {
             Source::Records(chunks) if chunks.chunked => {
                 Err("to_arrow() reads a query as a whole: leave out chunk_size(), batch_rows bounds memory")
@@ -32,51 +29,44 @@ impl Results {
         match query {
             Ok(Some((records, left))) => {
                 let stream = Recordset::arrow(records.bind(py), asked, left)?;
-                self.replace(py, Source::One(None), Phase::Read);
+                drop(self.take(py));
                 Ok(stream)
             }
-            Ok(None) => self.rows_to_arrow(py, &asked.checked(py)?),
-            Err(text) => refused(text),
+            Ok(None) => {
+                let asked = asked.checked(py)?;
+                self.rows_to_arrow(py, &asked)
+            }
+            Err(text) => Err(errors::to_py(py, &aerolane::Error::client_error(text))),
         }
     }
 
     /// The rows of reads by keys. If that fails, they are left to be read one by one.
     fn rows_to_arrow(&self, py: Python<'_>, asked: &ArrowRequest) -> PyResult<ArrowStream> {
-        let (mut source, mut rows, mut hidden) =
-            (self.replace(py, Source::One(None), Phase::Read), Vec::new(), Vec::new());
+        let (mut source, mut rows, mut hidden) = (self.take(py), Vec::new(), Vec::new());
         while let Some(row) = source.take(&mut hidden) {
             rows.push(row);
         }
-        match gathered(py, &rows, asked) {
-            Ok((schema, chunks)) => Ok(ArrowStream::gathered(schema, chunks)),
-            Err(error) => {
-                self.replace(py, Source::Rows(rows.into_iter()), Phase::Open);
-                Err(error)
+        let stream = gathered(py, &rows, asked);
+        if stream.is_err() {
+            let mut state = self.state(py);
+            // Another thread may have closed it meanwhile.
+            if state.phase == Phase::Read {
+                (state.phase, state.source) = (Phase::Open, Source::Rows(rows.into_iter()));
             }
         }
+        stream
     }
 
-    fn replace(&self, py: Python<'_>, source: Source, phase: Phase) -> Source {
+    /// Takes all that is left.
+    fn take(&self, py: Python<'_>) -> Source {
         let mut state = self.state(py);
-        state.phase = phase;
-        std::mem::replace(&mut state.source, source)
+        state.phase = Phase::Read;
+        std::mem::replace(&mut state.source, Source::One(None))
     }
-}
-
-/// The message of a row's record; `None`: there is no record.
-fn message(row: &Row) -> Option<&[u8]> {
-    if let Outcome::Answered { body, .. } = &row.outcome { Some(body) } else { None }
-}
-
-fn identity(row: &Row) -> Identity<'_> {
-    row.key.as_ref().map_or_else(Identity::default, |key| {
-        let key = key.get();
-        Identity { key: key.typed_user_key(), digest: Some(key.digest()) }
-    })
 }
 
 /// Columns of rows. Raises the failure of the first row that has one; a record that is missing is none.
-fn gathered(py: Python<'_>, rows: &[Row], asked: &ArrowRequest) -> PyResult<(Arc<Schema>, Vec<Arc<Chunk>>)> {
+fn gathered(py: Python<'_>, rows: &[Row], asked: &ArrowRequest) -> PyResult<ArrowStream> {
     for row in rows {
         match &row.outcome {
             Outcome::Answered { .. } => {}
@@ -88,36 +78,16 @@ fn gathered(py: Python<'_>, rows: &[Row], asked: &ArrowRequest) -> PyResult<(Arc
             }
         }
     }
-    let ArrowRequest { wanted, batch_rows, sample } = asked;
-    let columns = py.detach(|| {
-        let schema = if let Some(schema) = wanted.known() {
-            schema
-        } else {
-            let mut seen = Inference::default();
-            let sample = sample.map_or(usize::MAX, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
-            for row in rows.iter().take(sample) {
-                match message(row) {
-                    Some(message) => seen.look(message, Some(identity(row)))?,
-                    None => seen.look_at_missing(identity(row))?,
-                }
-            }
-            wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
-        };
-        let schema = Arc::new(schema);
-        let (mut builder, mut chunks) = (Builder::new(Arc::clone(&schema), *batch_rows), Vec::new());
-        for row in rows {
-            match message(row) {
-                Some(message) => builder.push(message, Some(identity(row)))?,
-                None => builder.push_missing(identity(row))?,
-            }
-            if builder.is_full() {
-                chunks.extend(builder.take());
-            }
-        }
-        chunks.extend(builder.take());
-        Ok((schema, chunks))
-    });
-    columns.map_err(|unfit: ArrowUnfit| errors::to_py(py, &unfit.into()))
+    let messages = || {
+        rows.iter().map(|row| {
+            let identity = row.key.as_ref().map_or_else(Identity::default, |key| Identity::of(key.get()));
+            let message = if let Outcome::Answered { body, .. } = &row.outcome { Some(&**body) } else { None };
+            (identity, message)
+        })
+    };
+    let columns = py.detach(|| columns::gather(&asked.wanted, asked.batch_rows, asked.sample, messages));
+    let (schema, chunks) = columns.map_err(|unfit| errors::to_py(py, &unfit.into()))?;
+    Ok(ArrowStream::of_rows(schema, chunks))
 }
 
 macro_rules! of_results {

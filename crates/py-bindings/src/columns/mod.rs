@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 
 pub(crate) use arrow::{
     ArrowColumns, ArrowRecords, Builder, Chunk, Failure, Identity, Inference, Options, Schema, Source,
-    Unfit as ArrowUnfit, Wanted, as_arrow, attached, schema_capsule, stream_capsule,
+    Unfit as ArrowUnfit, Wanted, as_arrow, attached, gather, schema_capsule, stream_capsule,
 };
 pub(crate) use dtype::Layout;
 pub(crate) use failures::RowFailures;

@@ -30,74 +30,44 @@ use crate::{errors, host};
 /// the next reader of the stream gets what was collected.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowStream {
-    /// What it reads; `None`: the records are there.
-    query: Option<RunningQuery>,
     /// The columns, as soon as they are known.
     schema: SharedSchema,
-    state: Mutex<ReadState>,
+    records: Records,
 }
 
-/// The query of a stream.
+/// Where records come from.
+enum Records {
+    Query(RunningQuery),
+    /// They are there; `None`: they were handed over.
+    Rows(Mutex<Option<std::vec::IntoIter<Arc<Chunk>>>>),
+}
+
 struct RunningQuery {
     core: Arc<ClientCore>,
     /// Keeps the query going.
     recordset: Py<Recordset>,
+    state: Mutex<ReadState>,
 }
 
-/// Who reads the stream.
+/// Who reads a query.
 enum ReadState {
     Unread(Box<Gatherer>),
     /// Tasks of event loops.
     Tasks(Arc<Shared>),
-    /// Nobody, or somebody: there is nothing to wait for.
-    Gathered(std::vec::IntoIter<Arc<Chunk>>),
     /// It was handed over.
     HandedOver,
 }
 
-impl ArrowStream {
-    pub(super) fn new(recordset: &Bound<'_, Recordset>, gatherer: Gatherer) -> Self {
-        let (core, _) = recordset.get().parts();
-        let (schema, state) = (gatherer.schema(), Mutex::new(ReadState::Unread(Box::new(gatherer))));
-        Self { query: Some(RunningQuery { core, recordset: recordset.clone().unbind() }), schema, state }
-    }
-
-    /// Of records that are there.
-    pub(crate) fn gathered(schema: Arc<Schema>, chunks: Vec<Arc<Chunk>>) -> Self {
-        let state = Mutex::new(ReadState::Gathered(chunks.into_iter()));
-        Self { query: None, schema: SharedSchema::new(OnceLock::from(schema)), state }
-    }
-
-    fn query(&self) -> PyResult<&RunningQuery> {
-        self.query.as_ref().ok_or_else(read_once)
-    }
-
-    /// At most so many of the chunks that are there; `None`: it is a query.
-    fn take_gathered(&self, most: usize) -> Option<Vec<Arc<Chunk>>> {
-        let ReadState::Gathered(chunks) = &mut *self.state.lock() else { return None };
-        Some(chunks.take(most).collect())
-    }
-
-    /// All records are going to be held: all of them can settle the types.
-    fn whole(&self) {
-        if let ReadState::Unread(gatherer) = &mut *self.state.lock() {
-            gatherer.look_at_all();
-        }
-    }
-
-    /// The columns, which the first records may have to settle: the calling thread waits for these.
+impl RunningQuery {
+    /// The columns, which the first records settle: the calling thread waits for these.
     fn settled(&self, py: Python<'_>) -> PyResult<Arc<Schema>> {
-        if let Some(schema) = self.schema.get() {
-            return Ok(Arc::clone(schema));
-        }
-        let RunningQuery { core, .. } = self.query()?;
         let shared = {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, ReadState::HandedOver) {
                 ReadState::Unread(mut gatherer) => {
                     drop(state);
                     // Meanwhile others see that it is being read.
-                    let settled = block_on(py, core, gatherer.settle());
+                    let settled = block_on(py, &self.core, gatherer.settle());
                     *self.state.lock() = ReadState::Unread(gatherer);
                     return settled?.map_err(|error| errors::to_py(py, &error));
                 }
@@ -105,11 +75,11 @@ impl ArrowStream {
                     *state = ReadState::Tasks(Arc::clone(&shared));
                     shared
                 }
-                ReadState::Gathered(_) | ReadState::HandedOver => return Err(read_once()),
+                ReadState::HandedOver => return Err(read_once()),
             }
         };
         let settled = async { shared.gatherer.lock().await.settle().await };
-        block_on(py, core, settled)?.map_err(|error| errors::to_py(py, &error))
+        block_on(py, &self.core, settled)?.map_err(|error| errors::to_py(py, &error))
     }
 
     /// For tasks of event loops.
@@ -118,53 +88,109 @@ impl ArrowStream {
         let shared = match std::mem::replace(&mut *state, ReadState::HandedOver) {
             ReadState::Unread(gatherer) => Arc::new(Shared::new(*gatherer)),
             ReadState::Tasks(shared) => shared,
-            ReadState::Gathered(_) | ReadState::HandedOver => return Err(read_once()),
+            ReadState::HandedOver => return Err(read_once()),
         };
         *state = ReadState::Tasks(Arc::clone(&shared));
         Ok(shared)
     }
 
+    /// For a reader that knows the Arrow interface.
+    fn hand_over(&self, py: Python<'_>) -> PyResult<Columns> {
+        let gatherer = {
+            let mut state = self.state.lock();
+            match std::mem::replace(&mut *state, ReadState::HandedOver) {
+                ReadState::Unread(gatherer) => gatherer,
+                other => {
+                    *state = other;
+                    return Err(read_once());
+                }
+            }
+        };
+        let (core, recordset) = (Arc::clone(&self.core), self.recordset.clone_ref(py));
+        Ok(Columns { core, recordset, gatherer: *gatherer, failed: None })
+    }
+}
+
+impl ArrowStream {
+    pub(super) fn new(recordset: &Bound<'_, Recordset>, gatherer: Gatherer) -> Self {
+        let (core, _) = recordset.get().parts();
+        let (schema, state) = (gatherer.schema(), Mutex::new(ReadState::Unread(Box::new(gatherer))));
+        Self { schema, records: Records::Query(RunningQuery { core, recordset: recordset.clone().unbind(), state }) }
+    }
+
+    /// Of records that are there.
+    pub(crate) fn of_rows(schema: Arc<Schema>, chunks: Vec<Arc<Chunk>>) -> Self {
+        let records = Records::Rows(Mutex::new(Some(chunks.into_iter())));
+        Self { schema: SharedSchema::new(OnceLock::from(schema)), records }
+    }
+
+    /// All records are going to be held: all of them can settle the types.
+    fn whole(&self) {
+        if let Records::Query(query) = &self.records
+            && let ReadState::Unread(gatherer) = &mut *query.state.lock()
+        {
+            gatherer.look_at_all();
+        }
+    }
+
     /// The operation of the next part.
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        if let Some(chunks) = this.take_gathered(1) {
-            return match this.part(py, chunks)? {
-                Some(part) => host::item(py, part),
-                None => Err(PyStopAsyncIteration::new_err(())),
-            };
-        }
-        let (query, shared) = (this.query()?, this.shared()?);
+        let query = match &this.records {
+            Records::Query(query) => query,
+            Records::Rows(left) => {
+                let part = this.part(py, take(left, 1)?)?;
+                return part.map_or_else(|| Err(PyStopAsyncIteration::new_err(())), |part| host::item(py, part));
+            }
+        };
+        let shared = query.shared()?;
         let next = async move {
             let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
         let slf = slf.clone().unbind();
-        host::spawn(py, &query.core, next, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, false))
+        host::spawn(py, &query.core, next, move |py, parts: ChunksInTransit| {
+            let part = slf.get().came(py, parts)?;
+            part.ok_or_else(|| PyStopAsyncIteration::new_err(()))
+        })
     }
 
-    /// What has come, as Python sees it.
-    fn arrived(&self, py: Python<'_>, mut parts: ChunksInTransit, all: bool) -> PyResult<Py<PyAny>> {
-        if all || parts.chunks.is_empty() {
-            self.query()?.recordset.get().settle();
+    /// The part that has come of a query, if there was one.
+    fn came(&self, py: Python<'_>, mut parts: ChunksInTransit) -> PyResult<Option<Py<PyAny>>> {
+        let part = self.part(py, std::mem::take(&mut parts.chunks))?;
+        if part.is_none() {
+            self.settle();
         }
-        if !all && parts.chunks.is_empty() {
-            return Err(PyStopAsyncIteration::new_err(()));
-        }
-        self.records(py, std::mem::take(&mut parts.chunks))
+        Ok(part)
     }
 
-    fn records(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Py<PyAny>> {
+    /// The query has ended: its partition filter keeps where.
+    fn settle(&self) {
+        if let Records::Query(query) = &self.records {
+            query.recordset.get().settle();
+        }
+    }
+
+    fn part(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Option<Py<PyAny>>> {
+        if chunks.is_empty() { Ok(None) } else { self.all(py, chunks).map(Some) }
+    }
+
+    fn all(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Py<PyAny>> {
+        Ok(Py::new(py, self.gathered(py, chunks)?)?.into_any())
+    }
+
+    fn gathered(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<ArrowRecords> {
         let Some(schema) = self.schema.get() else {
             return Err(errors::to_py(py, &aerolane::Error::client_error("the columns of the stream are not known")));
         };
-        Ok(Py::new(py, ArrowRecords::of_query(schema, chunks))?.into_any())
+        Ok(ArrowRecords::of_query(schema, chunks))
     }
+}
 
-    /// A part, if there is one.
-    fn part(&self, py: Python<'_>, chunks: Vec<Arc<Chunk>>) -> PyResult<Option<Py<PyAny>>> {
-        if chunks.is_empty() { Ok(None) } else { self.records(py, chunks).map(Some) }
-    }
+/// At most so many chunks.
+fn take(left: &Mutex<Option<std::vec::IntoIter<Arc<Chunk>>>>, most: usize) -> PyResult<Vec<Arc<Chunk>>> {
+    left.lock().as_mut().map(|chunks| chunks.take(most).collect()).ok_or_else(read_once)
 }
 
 fn read_once() -> PyErr {
@@ -175,18 +201,23 @@ frames!(ArrowStream, whole);
 
 #[pymethods]
 impl ArrowStream {
-    /// Ends the query. Records that were not read are dropped. A second call does nothing.
+    /// Ends the query, if it is one. Records that were not read are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        match &self.query {
-            Some(query) => query.recordset.get().stop(py),
-            None => drop(self.take_gathered(usize::MAX)),
+        match &self.records {
+            Records::Query(query) => query.recordset.get().stop(py),
+            Records::Rows(left) => drop(take(left, usize::MAX)),
         }
     }
 
     /// The columns' names and types, of the Arrow `PyCapsule` interface. If the records settle the types, the first of them
     /// are read now, and kept.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.settled(py)?)
+        let schema = match (self.schema.get(), &self.records) {
+            (Some(schema), _) => Arc::clone(schema),
+            (None, Records::Query(query)) => query.settled(py)?,
+            (None, Records::Rows(_)) => return Err(read_once()),
+        };
+        schema_capsule(py, &schema)
     }
 
     /// The stream, of the Arrow `PyCapsule` interface. Columns keep their types, whatever `requested_schema` is. Raises
@@ -198,46 +229,32 @@ impl ArrowStream {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let gatherer = {
-            let mut state = self.state.lock();
-            match std::mem::replace(&mut *state, ReadState::HandedOver) {
-                ReadState::Unread(gatherer) => gatherer,
-                ReadState::Gathered(chunks) => {
-                    drop(state);
-                    return ArrowRecords::of_query(&self.settled(py)?, chunks.collect()).stream_capsule(py);
-                }
-                other => {
-                    *state = other;
-                    return Err(read_once());
-                }
+        match &self.records {
+            Records::Query(query) => stream_capsule(py, Box::new(query.hand_over(py)?)),
+            Records::Rows(left) => {
+                let chunks = left.lock().take().ok_or_else(read_once)?;
+                self.gathered(py, chunks.collect())?.stream_capsule(py)
             }
-        };
-        let RunningQuery { core, recordset } = self.query()?;
-        let (core, recordset) = (Arc::clone(core), recordset.clone_ref(py));
-        stream_capsule(py, Box::new(Columns { core, recordset, gatherer: *gatherer, failed: None }))
+        }
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
-        let (py, this) = (slf.py(), slf.get());
-        if let Some(chunks) = this.take_gathered(1) {
-            return this.part(py, chunks);
-        }
-        let (query, shared) = (this.query()?, this.shared()?);
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let query = match &self.records {
+            Records::Query(query) => query,
+            Records::Rows(left) => return self.part(py, take(left, 1)?),
+        };
+        let shared = query.shared()?;
         let next = async {
             let mut parts = ChunksInTransit::new(shared);
             parts.next().await?;
             Ok(parts)
         };
         let parts = block_on(py, &query.core, next)?.map_err(|error: aerolane::Error| errors::to_py(py, &error))?;
-        if parts.chunks.is_empty() {
-            query.recordset.get().settle();
-            return Ok(None);
-        }
-        this.arrived(py, parts, false).map(Some)
+        self.came(py, parts)
     }
 
     fn __aiter__(slf: Py<Self>) -> Py<Self> {
@@ -250,10 +267,14 @@ impl ArrowStream {
 
     fn __await__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        if let Some(chunks) = this.take_gathered(usize::MAX) {
-            return host::ready(py, this.records(py, chunks)?)?.call_method0(py, "__await__");
-        }
-        let (query, shared) = (this.query()?, this.shared()?);
+        let query = match &this.records {
+            Records::Query(query) => query,
+            Records::Rows(left) => {
+                let all = this.all(py, take(left, usize::MAX)?)?;
+                return host::ready(py, all)?.call_method0(py, "__await__");
+            }
+        };
+        let shared = query.shared()?;
         let all = async move {
             shared.gatherer.lock().await.look_at_all();
             let mut parts = ChunksInTransit::new(shared);
@@ -261,17 +282,25 @@ impl ArrowStream {
             Ok(parts)
         };
         let slf = slf.clone().unbind();
-        let all =
-            host::spawn(py, &query.core, all, move |py, parts: ChunksInTransit| slf.get().arrived(py, parts, true))?;
+        let all = host::spawn(py, &query.core, all, move |py, mut parts: ChunksInTransit| {
+            slf.get().settle();
+            slf.get().all(py, std::mem::take(&mut parts.chunks))
+        })?;
         all.call_method0(py, "__await__")
     }
 
     fn __repr__(&self) -> String {
-        let state = match &*self.state.lock() {
-            ReadState::Unread(_) => "not read yet",
-            ReadState::Gathered(chunks) if chunks.len() > 0 => "not read yet",
-            ReadState::Tasks(_) | ReadState::Gathered(_) => "being read",
-            ReadState::HandedOver => "handed over",
+        let state = match &self.records {
+            Records::Query(query) => match &*query.state.lock() {
+                ReadState::Unread(_) => "not read yet",
+                ReadState::Tasks(_) => "being read",
+                ReadState::HandedOver => "handed over",
+            },
+            Records::Rows(left) => match &*left.lock() {
+                Some(chunks) if chunks.len() > 0 => "not read yet",
+                Some(_) => "being read",
+                None => "handed over",
+            },
         };
         match self.schema.get() {
             Some(schema) => format!("<ArrowStream of {} columns, {state}>", schema.len()),

@@ -13,7 +13,7 @@ use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
 use super::column::{Column, Filling};
 use super::schema::{Bin, ColumnSource, Schema};
 use super::value::Value;
-use crate::key::hex;
+use crate::key::{Key, hex};
 
 /// A chunk ends when it has so many bytes. Offsets of 32 bits reach far beyond this and one more record.
 pub(super) const CHUNK_BYTES: usize = 32 << 20;
@@ -71,6 +71,10 @@ pub(crate) struct Builder {
 }
 
 impl<'a> Identity<'a> {
+    pub(crate) fn of(key: &'a Key) -> Self {
+        Self { key: key.typed_user_key(), digest: Some(key.digest()) }
+    }
+
     /// Of a record that says its own.
     pub(crate) fn read(reader: &mut MessageReader<'a>) -> Result<Self, WireError> {
         let mut identity = Self::default();

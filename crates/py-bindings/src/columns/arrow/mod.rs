@@ -4,6 +4,7 @@
 //! * [`types`], [`schema`]: types and columns
 //! * [`value`]: values as they come, [`json`] as JSON, [`half`] as floats of 16 bits
 //! * [`column`], [`chunk`]: columns that are filled from answers
+//! * [`rows`]: columns of rows that are in memory
 //! * [`abi`]: Arrow's C data and stream interfaces
 //! * [`export`]: chunks, schemas and streams in the form of these
 //! * [`records`]: what Python sees
@@ -16,6 +17,7 @@ mod half;
 mod infer;
 mod json;
 mod records;
+mod rows;
 mod schema;
 mod types;
 mod value;
@@ -25,5 +27,6 @@ pub(crate) use chunk::{Builder, Chunk, Identity, Unfit};
 pub(crate) use export::{Failure, Source, attached, schema_capsule, stream_capsule};
 pub(crate) use infer::Inference;
 pub(crate) use records::ArrowRecords;
+pub(crate) use rows::gather;
 pub(crate) use schema::Schema;
 pub(crate) use wanted::{ArrowColumns, Options, Wanted, as_arrow};

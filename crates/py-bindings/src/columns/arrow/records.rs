@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::chunk::{Builder, Chunk};
+use super::chunk::Chunk;
 use super::export::{Failure, Source, schema_capsule, stream_capsule};
 use super::schema::Schema;
 use crate::columns::failures::{RowFailures, row_failures};
@@ -59,23 +59,20 @@ impl Source for Gathered {
 }
 
 impl ArrowRecords {
-    /// `builder` has what is not in a chunk yet.
-    pub(crate) fn new(
-        mut chunks: Vec<Arc<Chunk>>,
-        mut builder: Builder,
+    /// Of records that were read by their keys.
+    pub(crate) fn of_keys(
+        schema: &Arc<Schema>,
+        chunks: Vec<Arc<Chunk>>,
         result_codes: Vec<i32>,
         failures: RowFailures,
     ) -> Self {
-        chunks.extend(builder.take());
-        let (schema, rows) = (Arc::clone(builder.schema()), result_codes.len());
-        Self { schema, chunks: chunks.into(), rows, result_codes, failures }
+        let rows = chunks.iter().map(|chunk| chunk.rows).sum();
+        Self { schema: Arc::clone(schema), chunks: chunks.into(), rows, result_codes, failures }
     }
 
     /// Of records that a query has found.
     pub(crate) fn of_query(schema: &Arc<Schema>, chunks: Vec<Arc<Chunk>>) -> Self {
-        let rows = chunks.iter().map(|chunk| chunk.rows).sum();
-        let failures = RowFailures::default();
-        Self { schema: Arc::clone(schema), chunks: chunks.into(), rows, result_codes: Vec::new(), failures }
+        Self::of_keys(schema, chunks, Vec::new(), RowFailures::default())
     }
 
     /// For `__arrow_c_schema__`.

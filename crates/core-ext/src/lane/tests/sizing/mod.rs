@@ -229,8 +229,8 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
     });
 }
 
-/// The same where the reads of a crowd take milliseconds as well, because they wait for a processor: at some nodes the kinds differ
-/// by too little to go apart, a few times for seconds.
+/// The same where the reads of a crowd take milliseconds as well, because they wait for a processor: with some seeds, the kinds
+/// differ by too little at a node to go apart for a second or more.
 #[test]
 fn a_rare_kind_that_is_slow_holds_up_little_of_a_crowd() {
     let seeds: Vec<u64> = (1..=24).collect();
