@@ -4,6 +4,7 @@ import contextlib
 import gc
 import json
 import sys
+import threading
 import time
 
 import pytest
@@ -427,12 +428,6 @@ def test_sessions_read_by_keys(client, either, session, set_name):
     def arrow(query, *args, **options):
         return either.run(query.execute()).to_arrow(*args, **options)
 
-    def parts(stream):
-        async def collect():
-            return [part async for part in stream]
-
-        return list(stream) if either.kind == "sync" else either.run(collect())
-
     # In the order of the keys; what is missing is left out, unless it is asked for.
     table = arrow(session.query(dataset.ids(7, 3, 99, 11)), key="id").to_pyarrow()
     assert table.to_pylist() == [{"v": n, "s": f"s{n}", "id": n} for n in (7, 3, 11)]
@@ -447,14 +442,14 @@ def test_sessions_read_by_keys(client, either, session, set_name):
 
     stream = arrow(every(), batch_rows=8)
     assert repr(stream) == "<ArrowStream of 2 columns, not read yet>"
-    assert [len(part) for part in parts(stream)] == [8, 8, 4] and parts(stream) == []
+    assert [len(part) for part in either.each(stream)] == [8, 8, 4] and either.each(stream) == []
     stream = arrow(every(), batch_rows=8)
     assert pa.table(stream).column("v").to_pylist() == list(range(20))
     with pytest.raises(ValueError, match="read once"):
         pa.table(stream)
     stream = arrow(every())
     stream.close()
-    assert parts(stream) == []
+    assert either.each(stream) == []
     if either.kind == "async":
         assert len(either.run(arrow(every(), batch_rows=3))) == 20
     # Of a value that does not fit, and of a record that failed, the results can still be read one by one.
@@ -482,6 +477,23 @@ def test_sessions_find_the_types_of_what_they_read_by_keys(client, either, sessi
         arrow(infer_schema_length=2)
     schema = pa.schema(arrow(mixed="json", generation="g"))
     assert schema.names == ["v", "g"] and schema.field("v").type == pa.string()
+
+
+def test_a_stream_that_is_closed_stays_closed(seeds, set_name):
+    """Closed while its rows become columns, which fails at the last row: otherwise the rows could be read again."""
+    dataset, count = aerolane.DataSet.of("test", set_name), 40_000
+    table = {"id": range(count), "v": [0] * (count - 1) + [1000]}
+    with aerolane.SyncClient(seeds) as client:
+        session = client.create_session()
+        session.write_table(table, dataset, key="id").raise_for_failures()
+        results = session.query(dataset.ids(*range(count))).execute()
+        closer = threading.Timer(0.003, results.close)
+        closer.start()
+        with pytest.raises(aerolane.AerospikeError):
+            results.to_arrow({"v": "int8"}, misfits="raise")
+        closer.join()
+        with pytest.raises(aerolane.AerospikeError, match="has been closed"):
+            results.to_arrow()
 
 
 def test_sessions_raise_the_failure_of_a_record(client, either, session, set_name):
