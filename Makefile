@@ -35,7 +35,7 @@ PYTEST := -m pytest -q --maxfail 8 -n $(WORKERS) --dist loadfile
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
-FEATURES := aerolane aerolane:dynamic-config aerolane:metrics aerolane:prometheus aerolane:serialization aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
+FEATURES := aerolane aerolane:dynamic-config aerolane:metrics aerolane:opentelemetry aerolane:prometheus aerolane:serialization aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -63,18 +63,17 @@ test: lint docs test-rust test-python test-peers test-packages ## run everything
 .PHONY: lint
 lint: $(TOOLS)/.ready ## check formats and lints
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 	for of in $(FEATURES); do \
 	    $(CARGO) clippy --quiet --locked --no-default-features -p $${of/:/ -F } -- -D warnings -A clippy::all -A clippy::pedantic; \
 	done
-	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --all-features --locked --quiet
 	$(TOOLS)/bin/ruff check .
 	$(TOOLS)/bin/ruff format --check .
 
 .PHONY: test-rust
 test-rust: ## run the Rust tests (on embedded clusters, or on AEROSPIKE_HOST=host:port)
-	$(CARGO) test --workspace --locked
-	$(CARGO) test --locked -p aerolane --features metrics,prometheus,serialization --test exporters --test serialization
+	$(CARGO) test --workspace --all-features --locked
 
 .PHONY: wheel
 wheel: $(TOOLS)/.ready ## build the Python wheels: client, embedded cluster, and the client for a free-threaded Python if one is found

@@ -1,7 +1,8 @@
-//! Metrics as Prometheus's text, at its endpoint, and through the crate `metrics`.
+//! Metrics as Prometheus's text, at its endpoint, and through the crates `metrics` and `opentelemetry`.
 
 #[path = "common/mod.rs"]
 mod common;
+mod otel;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

@@ -11,7 +11,6 @@ use aerolane::{
     WritePolicy, Writer, WriterOptions, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
-use aerolane_embedded::conditions::{Conditions, ServiceKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 
 const FAULTS: &str = "injects faults";
@@ -329,16 +328,28 @@ async fn a_node_that_holds_up_the_others_opens_a_reserve_of_room_unless_the_boun
     }
     let target = Target::embedded(3);
     let client = open(&target).await;
-    let slow = Conditions::new().service_time(ServiceKind::Batch, "500ms".parse().unwrap());
-    target.faults().set_conditions(Some(master(&target, &target.key(0))), &slow).unwrap();
-    for (max_outstanding_records, usual, most) in [(None, 10_000, 20_000), (Some(9000), 0, 9000)] {
+    let node = master(&target, &target.key(0));
+    for (max_outstanding_records, enough, most) in [(None, 10_001, 20_000), (Some(9000), 9000, 9000)] {
         let writer = client.writer(WriterOptions { max_outstanding_records, ..patient() }).unwrap();
-        let mut seen = 0;
-        for id in 0..RECORDS {
-            put(&writer, &target.key(id), id).await;
-            seen = writer.progress().outstanding.max(seen);
-        }
-        assert!(usual < seen && seen <= most, "{seen} outstanding, bound {max_outstanding_records:?}");
+        // It answers when the records of the others can only be handed over because of the reserve, however long that takes.
+        set(&target, node, &writes(FaultRule::new(FaultAction::Stall)));
+        let hand_over = async {
+            let mut seen = 0;
+            for id in 0..RECORDS {
+                put(&writer, &target.key(id), id).await;
+                seen = writer.progress().outstanding.max(seen);
+            }
+            seen
+        };
+        let answer = async {
+            let deadline = Instant::now() + Duration::from_secs(40);
+            while writer.progress().outstanding < enough && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            target.faults().clear_faults();
+        };
+        let (seen, ()) = tokio::join!(hand_over, answer);
+        assert!(enough <= seen && seen <= most, "{seen} outstanding, bound {max_outstanding_records:?}");
         assert!(writer.close(None).await.is_empty());
         assert_eq!((writer.progress().ok, writer.progress().outstanding), (RECORDS as u64, 0));
     }

@@ -11,7 +11,7 @@ use super::{ClusterMetrics, ExportError, Histogram, MetricsExporter};
 /// [`ClusterMetrics::to_prometheus`].
 ///
 /// A writer's snapshots, too ([`export_metrics`](crate::Writer::export_metrics)), under the names of
-/// [`WriterMetrics::to_prometheus`](crate::writer::WriterMetrics::to_prometheus). Recorders lead on to OpenTelemetry and others.
+/// [`WriterMetrics::to_prometheus`](crate::writer::WriterMetrics::to_prometheus).
 ///
 /// Counters are set to their absolute value. Histograms are recorded value by value, each as the upper end of the bucket that
 /// it was counted in, since that is all a snapshot knows of it.

@@ -23,9 +23,10 @@
 //! # }
 //! ```
 //!
-//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files, and with the feature
-//! `metrics` `FacadeExporter` for the crate `metrics`. [`ClusterMetrics::to_prometheus`] is the text for a scrape; the feature
-//! `prometheus` has an endpoint that serves it, `PrometheusEndpoint`.
+//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files, and with the features
+//! `metrics` and `opentelemetry` `FacadeExporter` for the crate `metrics` and `OpenTelemetryExporter` for OpenTelemetry.
+//! [`ClusterMetrics::to_prometheus`] is the text for a scrape; the feature `prometheus` has an endpoint that serves it,
+//! `PrometheusEndpoint`.
 //!
 //! How it is done: a request that is to be measured carries a [`Stamp`] with it (one that is not carries 0), and whoever
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
@@ -44,6 +45,8 @@ mod histogram;
 mod local_time;
 mod measured;
 mod opening;
+#[cfg(feature = "opentelemetry")]
+mod otel;
 mod process;
 mod prometheus;
 mod recorder;
@@ -80,6 +83,10 @@ pub use facade::FacadeExporter;
 pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};
+#[cfg(feature = "opentelemetry")]
+pub use otel::OpenTelemetryExporter;
+#[cfg(feature = "opentelemetry")]
+pub(crate) use otel::{Instrument, unit_of};
 pub(crate) use process::{ProcessUsage, memory_bytes};
 pub(crate) use recorder::{Answered, Meter, end_code, is_compressed, last_result_code, result_code};
 use recorder::{MOST_NAMESPACES, Recorder};

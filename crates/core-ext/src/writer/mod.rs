@@ -16,7 +16,7 @@
 //! | `outcome`, `row_outcomes`, `outcome_list`, `delivery` | what callers hear of a record, and of many |
 //! | `tell`, `stream`, `owner_queue` | how they hear of it |
 //! | `block`, `put` | rows of tables and puts, which are queued, sent and confirmed many at a time |
-//! | `counts`, `figures`, `export`, `facade` | what is counted, the names and kinds of it, and exporters |
+//! | `counts`, `figures`, `export`, `facade`, `otel` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records and puts of Rust callers, encoded ones, and the public writers |
 //!
 //! Decisions 0023, 0029 and 0030 say why it is so.
@@ -34,6 +34,8 @@ mod figures;
 mod front;
 mod lone;
 mod options;
+#[cfg(feature = "opentelemetry")]
+mod otel;
 mod outcome;
 mod outcome_list;
 mod owner_queue;
