@@ -95,7 +95,8 @@ impl OpenTelemetryExporter {
             });
             let own = own.iter().map(|own| own.value.to_string()).collect();
             let before = self.counted.entry((name, own)).or_default();
-            // What is less than before counts from 0 again: a node that left and came back, metrics in another unit.
+            // What is less than before counts from 0 again: a node that left and came back, metrics in another unit. If it has
+            // caught up since the last snapshot, that does not show.
             counter.add(if value < *before { value } else { value - *before }, &attributes);
             *before = value;
         } else {
