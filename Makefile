@@ -24,8 +24,8 @@ TESTS_FT := $(CACHE)/tests-free-threaded
 DOCS := $(CACHE)/docs
 WHEELS := $(TARGET)/wheels
 EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
-# What the wheels of `make wheel` are built with: `checked` builds quickly and checks itself, `release` is what `pip install .` builds.
-PROFILE ?= checked
+# What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
+PROFILE ?= fast
 # Python tests wait more than they compute, so several processes share them, file by file. Not on a real cluster, which they would
 # share.
 WORKERS ?= $(if $(AEROSPIKE_HOST),0,3)
