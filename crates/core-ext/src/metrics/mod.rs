@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files, and with the features
-//! `metrics` and `opentelemetry` `FacadeExporter` for the crate `metrics` and `OpenTelemetryExporter` for OpenTelemetry.
+//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files. The feature `metrics` adds
+//! `FacadeExporter` for the crate `metrics`, the feature `opentelemetry` adds `OpenTelemetryExporter`.
 //! [`ClusterMetrics::to_prometheus`] is the text for a scrape; the feature `prometheus` has an endpoint that serves it,
 //! `PrometheusEndpoint`.
 //!

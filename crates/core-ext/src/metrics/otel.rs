@@ -29,8 +29,8 @@ type Gauges = HashMap<String, Vec<(f64, Vec<KeyValue>)>>;
 /// the last snapshot until the exporter is dropped. How long commands take is a sum and a count: OpenTelemetry cannot take a
 /// histogram that was made elsewhere.
 ///
-/// A meter has no way to remove an instrument: an exporter leaves a few hundred bytes with it. Make one for each client and each
-/// writer that lives long.
+/// A meter cannot remove an instrument: it keeps a callback for each gauge when the exporter is gone. Make one exporter for each
+/// client, and for writers that live long.
 ///
 /// ```no_run
 /// # use std::time::Duration;
