@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 /// How long aerospike-core may take to find the cluster before the seeds are looked at beside it.
 const HEAD_START: Duration = Duration::from_millis(100);
-/// How long threads within `Cluster::block_on` may take to notice that the cluster is being closed.
-const VISITORS_LIMIT: Duration = Duration::from_secs(1);
+/// How long threads within `Cluster::block_on` may take to notice that the cluster is being closed, and tasks to end.
+const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Starts, follows the cluster until it is to be closed, and leaves nothing behind.
 pub(super) async fn live(
@@ -61,7 +61,11 @@ pub(super) async fn live(
     drop(worker);
     shared.listeners.notify(&shared.topology.load_full());
     core.close().await;
-    wait_for_visitors(&shared).await;
+    // Threads that use this runtime's reactor must be out before it is gone.
+    wait_until(|| shared.visitors.load(Ordering::SeqCst) == 0).await;
+    // Whoever waits for the closing finds what tasks leave behind, such as the outcomes of a writer's records.
+    shared.stage.send_replace(Stage::Ending);
+    wait_until(|| Arc::strong_count(&shared.tasks) == 1).await;
     drop(closed);
 }
 
@@ -193,10 +197,12 @@ async fn discover(shared: &Arc<Shared>, hosts: &[Host]) -> Result<Core> {
     core.await
 }
 
-/// Threads that use this runtime's reactor are told of the closing; they must be out before it is gone.
-async fn wait_for_visitors(shared: &Shared) {
-    let limit = tokio::time::Instant::now() + VISITORS_LIMIT;
-    while shared.visitors.load(Ordering::SeqCst) > 0 && tokio::time::Instant::now() < limit {
+/// Waits for those who have been told of the closing, for a limited time.
+async fn wait_until(left: impl Fn() -> bool) {
+    let limit = tokio::time::Instant::now() + LEAVE_LIMIT;
+    // Tasks need one turn of this thread as a rule.
+    tokio::task::yield_now().await;
+    while !left() && tokio::time::Instant::now() < limit {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

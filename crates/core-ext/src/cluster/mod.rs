@@ -68,6 +68,8 @@ struct Shared {
     watch: Watch,
     /// Threads within [`Cluster::block_on`], which use the runtime's reactor.
     visitors: AtomicUsize,
+    /// Each task of [`Cluster::spawn`] has a reference.
+    tasks: Arc<()>,
 }
 
 impl Shared {
@@ -87,6 +89,7 @@ impl Shared {
             overlay: Overlay::default(),
             watch: Watch::default(),
             visitors: AtomicUsize::new(0),
+            tasks: Arc::new(()),
         })
     }
 }
@@ -95,10 +98,12 @@ impl Shared {
 enum Stage {
     Open,
     Closing,
+    /// Tasks on the control thread end.
+    Ending,
     Closed,
 }
 
-/// Waits until a cluster is closing, or closed. Gives back nothing: what `wait_for` gives holds the lock of the value, and what
+/// Waits until a cluster is closing, ending or closed. Gives back nothing: what `wait_for` gives holds the lock of the value, and what
 /// is dropped next may be the last reference to the cluster, which takes it.
 async fn reached(current: &mut watch::Receiver<Stage>, stage: Stage) {
     // Fails only when the sender is gone, and the cluster with it.
@@ -335,11 +340,13 @@ impl Cluster {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let mut stage = self.shared.stage.subscribe();
+        let (mut stage, task) = (self.shared.stage.subscribe(), Arc::clone(&self.shared.tasks));
         self.runtime.spawn(async move {
+            // Until the future is dropped.
+            let _task = task;
             tokio::select! {
                 biased;
-                () = reached(&mut stage, Stage::Closed) => None,
+                () = reached(&mut stage, Stage::Ending) => None,
                 output = future => Some(output),
             }
         })

@@ -187,6 +187,30 @@ async fn a_name_that_does_not_resolve_keeps_no_other_node_waiting() {
     core.close().await.unwrap();
 }
 
+/// What a task does when it is dropped is done when the cluster is closed.
+#[test]
+fn tasks_have_ended_when_the_cluster_is_closed() {
+    struct Slow(Arc<AtomicBool>);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            std::thread::sleep(Duration::from_millis(50));
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let embedded = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    let cluster = Cluster::connect_blocking(&policy(), &embedded.seeds()).unwrap();
+    let (ended, (polled, running)) = (Arc::new(AtomicBool::new(false)), std::sync::mpsc::channel());
+    let slow = Slow(Arc::clone(&ended));
+    cluster.spawn(async move {
+        polled.send(()).unwrap();
+        std::future::pending::<()>().await;
+        drop(slow);
+    });
+    running.recv().unwrap();
+    cluster.close_blocking();
+    assert!(ended.load(Ordering::SeqCst));
+}
+
 /// A task that holds the last reference to its cluster ends with it.
 #[test]
 fn the_last_reference_may_go_with_a_task() {
