@@ -342,13 +342,14 @@ impl Cluster {
     {
         let (mut stage, task) = (self.shared.stage.subscribe(), Arc::clone(&self.shared.tasks));
         self.runtime.spawn(async move {
-            // Until the future is dropped.
-            let _task = task;
-            tokio::select! {
+            let output = tokio::select! {
                 biased;
                 () = reached(&mut stage, Stage::Ending) => None,
                 output = future => Some(output),
-            }
+            };
+            // The future has been dropped.
+            drop(task);
+            output
         })
     }
 
