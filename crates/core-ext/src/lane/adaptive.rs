@@ -70,7 +70,7 @@ pub(super) struct Adaptive {
     reference_answers: u64,
     /// The reference stood on too few answers for a verdict; it takes longer now.
     doubtful: bool,
-    /// The gap of late in microseconds, at whatever width.
+    /// The gap of late in microseconds; 0 while none was measured at this width.
     usual_gap: f64,
     /// The slow mean of the references at this width; none just after a change of width.
     base: Option<Sums>,
@@ -90,8 +90,9 @@ pub(super) struct Adaptive {
     again: Schedule,
     /// The width when the search began.
     began_at: usize,
-    /// This is not the first search.
+    /// A search has ended before this one.
     anew: bool,
+    searched: bool,
     /// When a few requests were last seen to be much slower than the others ([`Epoch::is_uneven`]).
     uneven: Option<u64>,
     /// When the client was last what is slow ([`Sums::is_client_bound`]).
@@ -145,6 +146,7 @@ impl Adaptive {
             again: schedule,
             began_at: 1,
             anew: false,
+            searched: false,
             uneven: None,
             client_bound: None,
             wary: false,
@@ -196,7 +198,7 @@ impl Adaptive {
         self.starting = true;
         self.began_at = self.width;
         self.wary = self.client_bound.is_some_and(|at| now - at < BOUND_FOR);
-        self.anew = self.base.is_some();
+        self.anew = self.searched;
         self.service = 0.0;
         self.base = None;
         self.pairs = Pairs::default();
@@ -214,9 +216,12 @@ impl Adaptive {
         }
     }
 
-    /// The search has ended at a width; `first` is what to compare it with first.
-    fn be_steady(&mut self, now: u64, width: usize, first: Direction) {
+    /// The search has ended at a width, with this gap if that was measured; `first` is what to compare it with first.
+    fn be_steady(&mut self, now: u64, (width, gap): (usize, f64), first: Direction) {
         self.starting = false;
+        self.searched = true;
+        // Where processors limit the rate, a gap is longer on more connections: that of another width is no measure.
+        self.usual_gap = gap;
         self.doubtful = false;
         self.base = None;
         self.pairs = Pairs::default();
@@ -286,7 +291,10 @@ impl Adaptive {
     fn is_long_enough(&self, now: u64) -> bool {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
-        let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
+        if answers < 32 || elapsed <= 2 * MS {
+            return false;
+        }
+        let least = if self.sums(now).is_client_bound() { LONG } else { 2 * MS };
         let least = least.max(self.epoch.representative());
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
         whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
@@ -342,7 +350,7 @@ impl Adaptive {
         if crowded && expected.shared() > 0.1 && !self.reference.is_client_bound() {
             self.multiply(reading, self.are_few(now));
         } else {
-            self.be_steady(now, self.width, Direction::Down);
+            self.be_steady(now, (self.width, self.reference.gap), Direction::Down);
         }
     }
 
@@ -390,7 +398,7 @@ impl Adaptive {
         if !fast {
             self.note_uneven(now);
         }
-        let uneven = !fast && (stuck || self.is_uneven(now));
+        let uneven = !fast && !trial.is_client_bound() && (stuck || self.is_uneven(now));
         let most = if uneven && trial.gap > 0.0 { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
         let mut gain = trial.gain(&self.reference, most);
         if uneven && trial.requests < 1.5 * self.width as f64 {
@@ -407,7 +415,7 @@ impl Adaptive {
             if 2 * requests >= 3 * self.width && self.width < self.bounds.max {
                 self.multiply(reading, self.are_few(now));
             } else {
-                self.be_steady(now, self.width, Direction::Up);
+                self.be_steady(now, (self.width, trial.gap), Direction::Up);
             }
             return;
         }
@@ -430,14 +438,14 @@ impl Adaptive {
             self.doubtful = true;
             self.set_width(from, reading, After::Reference);
         } else if gain < enough {
-            self.be_steady(now, from, Direction::Down);
+            self.be_steady(now, (from, self.reference.gap), Direction::Down);
             self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
             self.set_width(from, reading, After::Reference);
         } else {
             let knee = Self::model(trial.own, self.service).min(1.25 * gain * from as f64);
             // Requests that share a connection with a slow one wait for it, however few connections are busy.
             let knee = if uneven || tail { width } else { knee.clamp(from as f64, width as f64) as usize };
-            self.be_steady(now, knee, Direction::Up);
+            self.be_steady(now, (knee, if knee == width { trial.gap } else { 0.0 }), Direction::Up);
             self.set_width(knee, reading, After::Reference);
         }
     }

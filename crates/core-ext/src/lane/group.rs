@@ -404,8 +404,8 @@ impl<T> ConnectionGroup<T> {
         if reading.answers > 0 && reading.requests > 1 {
             reading.usable = self.open - self.retired;
             self.sizing.read(&reading, bounds(requests, limits));
-            if let Some(nanos) = reading.gap.or(reading.alone) {
-                kinds.learn(&reading.kinds, nanos, reading.gap.is_some());
+            if let Some(took) = reading.gap.or(reading.alone) {
+                kinds.learn(&reading.kinds, (took, reading.gap.is_some()), nanos);
             }
         }
         if proven != conn.proven {

@@ -7,6 +7,8 @@
 use aerolane_wire::message::info2;
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE};
 
+use super::measure::FAST;
+
 /// Where the parts of a request of one frame lie. The header of a message has 22 bytes; the first field is the namespace.
 const FRAME_TYPE: usize = 1;
 const INFO2: usize = PROTO_HEADER_SIZE + 2;
@@ -96,12 +98,17 @@ pub(super) struct Kinds {
     /// Bit for bit: kinds that are kept apart from the fast ones, and those that the last comparison would.
     slow: u8,
     candidates: u8,
-    /// Answers since kinds were last compared.
+    /// Answers since kinds were last compared, the reads that brought them, and when that was, in nanoseconds.
     recent: u32,
+    reads: u32,
+    compared: u64,
 }
 
 /// Kinds are compared after so many answers.
 const COMPARE_EVERY: u32 = 512;
+/// From so many answers with a read on, the times between reads are those of a scheduler, and nearly all reads bring as many of each
+/// kind: a difference between the kinds is then chance.
+const MANY: u32 = 8;
 /// An estimate stands on at least so many answers: of gaps, which several kinds share, and of requests that were alone.
 const ENOUGH: u32 = 64;
 const ENOUGH_ALONE: u32 = 16;
@@ -148,11 +155,27 @@ impl Kinds {
     }
 
     /// Takes in how many answers of each kind came in so many nanoseconds, in which the connection was busy (`gap`), or at
-    /// most in which it was (otherwise).
-    pub(super) fn learn(&mut self, counts: &Counts, nanos: u64, gap: bool) {
-        if !gap {
-            return self.learn_bound(counts, nanos as f64);
+    /// most in which it was (otherwise). `now` in nanoseconds.
+    pub(super) fn learn(&mut self, counts: &Counts, (nanos, gap): (u64, bool), now: u64) {
+        self.reads += 1;
+        if gap {
+            self.learn_gap(counts, nanos);
+        } else {
+            self.learn_bound(counts, nanos as f64);
         }
+        if self.recent >= COMPARE_EVERY {
+            self.compare(self.is_client_bound(now));
+            (self.recent, self.reads, self.compared) = (0, 0, now);
+        }
+    }
+
+    /// Whether many answers came at a time, and fast, since kinds were last compared: the client is what is slow.
+    fn is_client_bound(&self, now: u64) -> bool {
+        let elapsed = now.saturating_sub(self.compared) as f64 / 1e3;
+        self.recent >= MANY * self.reads && 3.0 * f64::from(self.recent) >= FAST * elapsed
+    }
+
+    fn learn_gap(&mut self, counts: &Counts, nanos: u64) {
         let counted = || counts.iter().enumerate().filter(|&(_, &count)| count > 0);
         let predicted: f64 = counted().map(|(kind, &count)| f64::from(count) * self.estimates[kind].service).sum();
         let norm: f64 = counted().map(|(_, &count)| f64::from(count).powi(2)).sum();
@@ -164,9 +187,6 @@ impl Kinds {
             estimate.samples = estimate.samples.saturating_add(u32::from(count));
             // The least change that explains a part of the error.
             estimate.service = (estimate.service + WEIGHT * error * f64::from(count) / norm).max(0.0);
-        }
-        if self.recent >= COMPARE_EVERY {
-            self.compare();
         }
     }
 
@@ -188,13 +208,11 @@ impl Kinds {
             }
         }
         self.recent += answers;
-        if self.recent >= COMPARE_EVERY {
-            self.compare();
-        }
     }
 
-    fn compare(&mut self) {
-        let recent = std::mem::take(&mut self.recent);
+    /// `client_bound`: how long an answer takes is up to a scheduler, which treats no kind like another. None goes apart for that.
+    fn compare(&mut self, client_bound: bool) {
+        let recent = self.recent;
         // Kinds that count, each with its time; nothing is allocated here.
         let alone = self.estimates.iter().filter(|e| e.is_alone_known()).map(|e| e.alone);
         let least_alone = alone.fold(f64::INFINITY, f64::min);
@@ -216,7 +234,7 @@ impl Kinds {
                 self.slow = 0;
             }
             self.candidates = 0;
-        } else if most >= APART * least && most >= WORTH {
+        } else if most >= APART * least && most >= WORTH && !client_bound {
             let border = (least * most).sqrt();
             let candidates = known().filter(|k| k.1 > border).fold(0, |slow, k| slow | 1 << k.0);
             // Twice in a row, to be no chance.
@@ -278,7 +296,29 @@ mod tests {
         assert!(!is_slow(&request("test", info2::WRITE | info2::DELETE)));
     }
 
-    fn mixed(kinds: &mut Kinds, rng: &mut Xoshiro256PlusPlus, services: [u64; 2], reads: u32) {
+    /// Kinds of one connection, and the time that its readings add up to.
+    #[derive(Debug, Default)]
+    struct Timed {
+        kinds: Kinds,
+        now: u64,
+    }
+
+    impl std::ops::Deref for Timed {
+        type Target = Kinds;
+
+        fn deref(&self) -> &Kinds {
+            &self.kinds
+        }
+    }
+
+    impl Timed {
+        fn learn(&mut self, counts: &Counts, nanos: u64, gap: bool) {
+            self.now += nanos;
+            self.kinds.learn(counts, (nanos, gap), self.now);
+        }
+    }
+
+    fn mixed(kinds: &mut Timed, rng: &mut Xoshiro256PlusPlus, services: [u64; 2], reads: u32) {
         for _ in 0..reads {
             let mut counts = Counts::default();
             let mut nanos = 0;
@@ -291,13 +331,40 @@ mod tests {
         }
     }
 
+    /// Where the client is what is slow, many answers come with a read. When a read comes is up to a scheduler.
+    #[test]
+    fn what_a_scheduler_does_to_answers_tells_nothing_of_a_kind() {
+        let read = |kinds: &mut Timed, rng: &mut Xoshiro256PlusPlus, answers: u16| {
+            // It happens to be late for those of the second kind.
+            let kind = (rng.next_u64() % 2) as usize;
+            let mut counts = Counts::default();
+            counts[kind] = answers;
+            kinds.learn(&counts, u64::from(answers) * [2_000, 45_000][kind], true);
+        };
+        let (mut kinds, mut rng) = (Timed::default(), Xoshiro256PlusPlus::seed_from_u64(8));
+        for _ in 0..1000 {
+            read(&mut kinds, &mut rng, 20);
+        }
+        assert!(kinds.slow == 0, "{kinds:?}");
+        // Answers that come one by one do, and kinds that have gone apart come together at any time.
+        for _ in 0..5000 {
+            read(&mut kinds, &mut rng, 1);
+        }
+        assert!(kinds.is_slow(1), "{kinds:?}");
+        for n in 0..1000 {
+            let reads = 5 + n % 11;
+            kinds.learn(&[reads, 20 - reads, 0, 0, 0, 0, 0, 0], 100_000, true);
+        }
+        assert!(kinds.slow == 0, "{kinds:?}");
+    }
+
     /// With few requests, none waits for another: only times of requests alone come in, the short ones of which would pass for
     /// the service time.
     #[test]
     fn kinds_stay_apart_while_each_request_is_alone() {
-        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(3));
+        let (mut kinds, mut rng) = (Timed::default(), Xoshiro256PlusPlus::seed_from_u64(3));
         mixed(&mut kinds, &mut rng, [5_000, 300_000], 4000);
-        let mut alone = |kinds: &mut Kinds, write: f64| {
+        let mut alone = |kinds: &mut Timed, write: f64| {
             for _ in 0..4000 {
                 let kind = (rng.next_u64() % 2) as usize;
                 let nanos = if kind == 0 { 5_000 } else { exponential(&mut rng, write) };
@@ -312,7 +379,7 @@ mod tests {
     }
 
     /// Takes in a request of a kind that was answered by itself.
-    fn learn_one(kinds: &mut Kinds, kind: usize, nanos: u64, gap: bool) {
+    fn learn_one(kinds: &mut Timed, kind: usize, nanos: u64, gap: bool) {
         let mut counts = Counts::default();
         counts[kind] = 1;
         kinds.learn(&counts, nanos, gap);
@@ -325,7 +392,7 @@ mod tests {
     }
 
     /// Requests that each had a connection to itself: reads of 50 µs and writes, with 100 µs on the way on average.
-    fn alone(kinds: &mut Kinds, rng: &mut Xoshiro256PlusPlus, write: u64, write_percent: u64, requests: u32) {
+    fn alone(kinds: &mut Timed, rng: &mut Xoshiro256PlusPlus, write: u64, write_percent: u64, requests: u32) {
         for _ in 0..requests {
             let kind = usize::from(rng.next_u64() % 100 < write_percent);
             let time = [50_000, write][kind] + exponential(rng, 100_000.0);
@@ -337,7 +404,7 @@ mod tests {
     #[test]
     fn a_rare_kind_goes_apart_if_it_is_slow() {
         for (write, slow) in [(20_000_000, true), (60_000, false)] {
-            let mut kinds = Kinds::default();
+            let mut kinds = Timed::default();
             for n in 0..10_000 {
                 let kind = usize::from(n % 100 == 0);
                 learn_one(&mut kinds, kind, [50_000, write][kind], true);
@@ -352,7 +419,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
         let cases = [(20_000_000, 1, true), (1_000_000, 50, true), (50_000, 1, false), (150_000, 50, false)];
         for (write, percent, slow) in cases {
-            let mut kinds = Kinds::default();
+            let mut kinds = Timed::default();
             for _ in 0..20 {
                 alone(&mut kinds, &mut rng, write, percent, 200);
                 assert!(slow || kinds.slow == 0, "{write} ns, {percent} %: {kinds:?}");
@@ -364,7 +431,7 @@ mod tests {
     /// The first requests pay for what is not the server's work, such as pages that are touched for the first time.
     #[test]
     fn a_slow_start_tells_nothing_of_a_kind() {
-        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(7));
+        let (mut kinds, mut rng) = (Timed::default(), Xoshiro256PlusPlus::seed_from_u64(7));
         alone(&mut kinds, &mut rng, 50_000, 0, 1000);
         for _ in 0..3 {
             learn_one(&mut kinds, 1, 30_000_000, false);
@@ -377,7 +444,7 @@ mod tests {
 
     #[test]
     fn kinds_go_apart_and_come_together() {
-        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(1));
+        let (mut kinds, mut rng) = (Timed::default(), Xoshiro256PlusPlus::seed_from_u64(1));
         mixed(&mut kinds, &mut rng, [5_000, 5_500], 4000);
         assert!(kinds.slow == 0, "{kinds:?}");
         mixed(&mut kinds, &mut rng, [5_000, 300_000], 4000);

@@ -1,6 +1,7 @@
 //! What a search measures over a stretch of time: sums over answers, and comparisons of two such sums.
 
 use super::sizing::Reading;
+use crate::metrics::AnswerCounts;
 
 /// From this rate on (answers per microsecond) processors are what counts, those of the client or of a server on the same
 /// host: more connections cost each answer more of them, so they must show a plain gain over a longer time, and fewer may
@@ -27,8 +28,8 @@ const LONGEST: u64 = 50_000_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Epoch {
     pub(super) began: u64,
-    /// How many answers the node had given to all lanes by then; none are counted in simulated runs of one lane.
-    pub(super) before: Option<u64>,
+    /// How many answers all lanes had had by then; none are counted in simulated runs of one lane.
+    pub(super) before: Option<AnswerCounts>,
     pub(super) answers: u64,
     pub(super) reads: u32,
     /// Requests in flight and in line, times nanoseconds.
@@ -49,7 +50,7 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    pub(super) fn at(now: u64, of_all_lanes: Option<u64>) -> Self {
+    pub(super) fn at(now: u64, of_all_lanes: Option<AnswerCounts>) -> Self {
         Self { began: now, before: of_all_lanes, ..Self::default() }
     }
 
@@ -72,11 +73,13 @@ impl Epoch {
     }
 
     /// Goes on after a pause of the client that lasted from `from` to `to`, as if there had been none.
-    pub(super) fn leave_out(&mut self, from: u64, to: u64, of_all_lanes: Option<u64>) {
+    pub(super) fn leave_out(&mut self, from: u64, to: u64, of_all_lanes: Option<AnswerCounts>) {
         if let (Some(before), Some(after)) = (&mut self.before, of_all_lanes) {
             // Nobody has counted how many of them came before the pause: the share of the time, at an even rate.
             let measured = from.saturating_sub(self.began) as f64 / (to - self.began).max(1) as f64;
-            *before = after - (after.saturating_sub(*before) as f64 * measured) as u64;
+            for (before, after) in [(&mut before.node, after.node), (&mut before.client, after.client)] {
+                *before = after - (after.saturating_sub(*before) as f64 * measured) as u64;
+            }
         }
         self.began += to - from;
     }
@@ -133,18 +136,26 @@ impl Epoch {
         (4 * self.silence()).min(LONGEST)
     }
 
-    /// Answers per microsecond to all lanes of the client, which have had so many in all.
-    pub(super) fn rate_of_all(&self, now: u64, of_all_lanes: Option<u64>) -> f64 {
-        let answers = match (self.before, of_all_lanes) {
-            (Some(before), Some(after)) => after.saturating_sub(before).max(self.answers),
-            _ => self.answers,
-        };
-        answers.max(1) as f64 / (now.saturating_sub(self.began) as f64 / 1e3).max(0.1)
+    /// Answers per microsecond of the node to all lanes of the client, which have had so many in all.
+    pub(super) fn rate_of_all(&self, now: u64, of_all_lanes: Option<AnswerCounts>) -> f64 {
+        self.rates_of_all(now, of_all_lanes)[0]
     }
 
-    /// [`sums`](Self::sums) with the rate of all lanes.
-    pub(super) fn sums_of_all(&self, now: u64, of_all_lanes: Option<u64>) -> Sums {
-        Sums { rate: self.rate_of_all(now, of_all_lanes), ..self.sums(now) }
+    /// Answers per microsecond to all lanes: those of the node, and those of all nodes.
+    fn rates_of_all(&self, now: u64, of_all_lanes: Option<AnswerCounts>) -> [f64; 2] {
+        let [node, client] = match (self.before, of_all_lanes) {
+            (Some(before), Some(after)) => [(before.node, after.node), (before.client, after.client)]
+                .map(|(before, after)| after.saturating_sub(before).max(self.answers)),
+            _ => [self.answers; 2],
+        };
+        let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
+        [node, client].map(|answers| answers.max(1) as f64 / elapsed)
+    }
+
+    /// [`sums`](Self::sums) with the rates of all lanes.
+    pub(super) fn sums_of_all(&self, now: u64, of_all_lanes: Option<AnswerCounts>) -> Sums {
+        let [rate, client] = self.rates_of_all(now, of_all_lanes);
+        Sums { rate, client, ..self.sums(now) }
     }
 
     pub(super) fn sums(&self, now: u64) -> Sums {
@@ -157,6 +168,7 @@ impl Epoch {
         Sums {
             rate: answers / elapsed,
             own: answers / elapsed,
+            client: answers / elapsed,
             // Little's law. The times of the answered ones would lag behind by the length of a queue.
             wait: (load / answers).max(0.1),
             gap: self.gap(),
@@ -175,6 +187,9 @@ pub(super) struct Sums {
     pub(super) rate: f64,
     /// Answers per microsecond to this lane.
     pub(super) own: f64,
+    /// Answers per microsecond of all nodes to all lanes, if [`Epoch::sums_of_all`] made it: what the client's processors have to
+    /// do.
+    pub(super) client: f64,
     /// Time in the lane and at the server.
     pub(super) wait: f64,
     pub(super) gap: f64,
@@ -190,7 +205,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Answers come several at a time, and fast: the client is what is slow.
     pub(super) fn is_client_bound(&self) -> bool {
-        self.cost < CLIENT_BOUND && 3.0 * self.rate >= FAST
+        self.cost < CLIENT_BOUND && 3.0 * self.client >= FAST
     }
 
     /// The rate, divided by the one before, of which no more than `most` counts. Where processors limit the rate, it is that
@@ -228,6 +243,7 @@ impl Sums {
         let pairs = [
             (&mut self.rate, latest.rate),
             (&mut self.own, latest.own),
+            (&mut self.client, latest.client),
             (&mut self.wait, latest.wait),
             (&mut self.gap, gap),
             (&mut self.alone, latest.alone),
@@ -343,11 +359,12 @@ mod tests {
 
     #[test]
     fn a_pause_of_the_client_changes_no_rate() {
-        let mut epoch = Epoch { answers: 100, ..Epoch::at(1_000_000, Some(5000)) };
-        // Two milliseconds with 400 answers to all lanes, and as long a pause, in which 400 more came.
-        epoch.leave_out(3_000_000, 5_000_000, Some(5800));
-        let sums = epoch.sums_of_all(5_000_000, Some(5800));
-        assert!(is_near(sums.own, 0.05) && is_near(sums.rate, 0.2), "{sums:?}");
+        let mut epoch = Epoch { answers: 100, ..Epoch::at(1_000_000, Some(AnswerCounts { node: 5000, client: 9000 })) };
+        // Two milliseconds with 400 answers of the node and 1,000 of all to all lanes, and as long a pause, in which as many came.
+        let after = Some(AnswerCounts { node: 5800, client: 11_000 });
+        epoch.leave_out(3_000_000, 5_000_000, after);
+        let sums = epoch.sums_of_all(5_000_000, after);
+        assert!(is_near(sums.own, 0.05) && is_near(sums.rate, 0.2) && is_near(sums.client, 0.5), "{sums:?}");
         // Where nobody counts those to all lanes, there are only its own.
         let mut alone = Epoch { answers: 100, ..Epoch::at(1_000_000, None) };
         alone.leave_out(3_000_000, 5_000_000, None);

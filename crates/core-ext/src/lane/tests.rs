@@ -2,6 +2,7 @@
 
 mod backpressure;
 mod batches;
+mod client_bound;
 mod closing;
 mod deadlines;
 mod garbage;

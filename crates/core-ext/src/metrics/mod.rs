@@ -71,7 +71,7 @@ pub use aerospike_core::metrics::{
 };
 
 use answers::Answers;
-pub(crate) use answers::{AnswerCounter, KINDS};
+pub(crate) use answers::{AnswerCounter, AnswerCounts, KINDS};
 pub use busy::LoopBusy;
 pub(crate) use busy::{BusyLoops, warning as busy_warning};
 #[cfg(feature = "prometheus")]

@@ -156,7 +156,7 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let wider = if self.is_uneven(now) && latest.rate < FAST {
+                let wider = if self.holds_up(latest, now) {
                     // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
                     latest.most
                 } else {
@@ -166,20 +166,20 @@ impl Adaptive {
                 (width > self.width).then_some(width)
             }
             Direction::Down => {
-                if self.is_uneven(now) && latest.rate < FAST {
+                if self.holds_up(latest, now) {
                     // Requests that share a connection wait for the slow ones: there is nothing to be gained.
                     return None;
                 }
                 let Schedule { due, streak, .. } = self.down;
                 let start = self.bounds.start;
                 // Also at rates that are not fast any more: a width that is much too wide has made them so.
-                if now >= self.home.due && start < used && 3.0 * latest.rate >= FAST {
+                if now >= self.home.due && start < used && 3.0 * latest.client >= FAST {
                     // Put off here: a change of the load may end the trial without a verdict.
                     self.home.due = later(now, self.home.back_off);
                     self.home.back_off = (2 * self.home.back_off).min(MOST_HOME);
                     return Some(start);
                 }
-                if now < due || used <= 1 || latest.rate < FAST {
+                if now < due || used <= 1 || (latest.rate < FAST && !latest.is_client_bound()) {
                     return None;
                 }
                 let knee = Self::model(latest.own, self.service);
@@ -190,6 +190,11 @@ impl Adaptive {
                 Some(((used as f64 * factor) as usize).max(1))
             }
         }
+    }
+
+    /// Whether a few slow requests hold up those that share connections with them. A processor that is busy looks the same.
+    fn holds_up(&self, latest: &Sums, now: u64) -> bool {
+        self.is_uneven(now) && latest.rate < FAST && !latest.is_client_bound()
     }
 
     /// Whether connections cost more than they may bring: processors limit the throughput, and a request takes less than
@@ -215,7 +220,7 @@ impl Adaptive {
         if late && now.saturating_sub(self.epoch.began) > MS {
             return self.reject(reading);
         }
-        let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
+        let shortest = if home && 3.0 * self.reference.client >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
             && now.saturating_sub(self.epoch.began) > shortest.max(self.epoch.representative());
@@ -285,6 +290,7 @@ impl Adaptive {
         *taken = Schedule { due: now, back_off: BACK_OFF, streak: taken.streak + 1 };
         *other = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
         self.base = None;
+        self.usual_gap = 0.0;
         self.pairs = Pairs::default();
         self.measure(now, Phase::Reference);
     }

@@ -70,7 +70,7 @@ fn rig_with_slow_writes(sizing: LaneSizing) -> Rig {
     for n in 0..4000 {
         let (mut counts, write) = (Counts::default(), n % 2);
         counts[write] = 1;
-        kinds.learn(&counts, [5_000, 300_000][write], true);
+        kinds.learn(&counts, ([5_000, 300_000][write], true), 150_000 * n as u64);
     }
     assert!(kinds.has_slow());
     rig

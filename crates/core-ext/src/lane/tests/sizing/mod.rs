@@ -230,15 +230,14 @@ fn a_rare_kind_that_is_slow_holds_up_nobody() {
 }
 
 /// The same where the reads of a crowd take milliseconds as well, because they wait for a processor: with some seeds, the kinds
-/// differ by too little at a node to go apart for a second or more.
+/// differ by too little at a node to go apart for a second or more. Where they do, more writes are in flight at times than
+/// begin with a connection each.
 #[test]
 fn a_rare_kind_that_is_slow_holds_up_little_of_a_crowd() {
     let seeds: Vec<u64> = (1..=24).collect();
     let took = in_parallel(&seeds, |&seed| beside_slow_writes(512, 3, 1, seed));
-    // How many seeds stay below these times in ms.
-    let within = |read, write| took.iter().filter(|&&(reads, writes)| reads < read && writes < write).count();
-    assert!(within(24.0, 32.0) >= 17, "{took:?} ms");
-    assert!(within(10.0, f64::INFINITY) >= 12 && within(f64::INFINITY, 28.0) >= 12, "{took:?} ms");
+    let apart = took.iter().filter(|&&(reads, writes)| reads < 10.0 && writes < 42.0).count();
+    assert!(apart >= 16, "{took:?} ms");
 }
 
 /// How many milliseconds 99.9 % of the reads of 50 us take, and 99 % of the writes: callers, nodes and processors of each.

@@ -1,0 +1,82 @@
+//! A lane whose client is what is slow: many answers come with a read, and when it reads is up to a scheduler.
+
+use crate::lane::adaptive::Adaptive;
+use crate::lane::sizing::{Bounds, Reading, Sizing};
+use crate::metrics::{AnswerCounter, Metrics};
+
+/// Requests in flight to the node.
+const REQUESTS: usize = 85;
+
+/// One lane, the time in microseconds, and what counts the answers of its node and of the client's other nodes.
+struct Client {
+    lane: Adaptive,
+    now: f64,
+    nodes: [AnswerCounter; 3],
+}
+
+impl Client {
+    fn new() -> Self {
+        let metrics = Metrics::new();
+        let nodes = [0, 1, 2].map(|node| metrics.answers.counter(node, 0));
+        Self { lane: Adaptive::new(nodes[0].clone()), now: 1e6, nodes }
+    }
+
+    /// Reads for so many milliseconds. `read` is told the width, and how many reads there were, and says how many answers the
+    /// next one brings, and how many microseconds after the one before. As many come from each of the other nodes. Returns
+    /// the width at each read.
+    fn read(&mut self, millis: f64, mut read: impl FnMut(usize, usize) -> (u32, f64)) -> Vec<usize> {
+        let (end, bounds) = (self.now + 1e3 * millis, Bounds { least: 1, start: 1, max: 256 });
+        let mut widths = Vec::new();
+        while self.now < end {
+            let width = self.lane.width(bounds);
+            let (answers, since) = read(width, widths.len());
+            self.now += since;
+            self.nodes.iter().for_each(|node| node.add(answers));
+            // Connections take turns.
+            let gap = Some((1e3 * since * width as f64) as u64);
+            let now = (1e3 * self.now) as u64;
+            self.lane.read(&Reading { gap, answers, usable: width, ..Reading::new(now, REQUESTS, REQUESTS) }, bounds);
+            widths.push(width);
+        }
+        widths
+    }
+}
+
+/// As many answers as a processor allows, whatever the width: `rate` per microsecond, several with each read.
+fn busy(rate: f64) -> impl FnMut(usize, usize) -> (u32, f64) {
+    move |width, _| {
+        let answers = 40_u32.div_ceil(width as u32);
+        (answers, f64::from(answers) / rate)
+    }
+}
+
+/// While the server was slow for a moment, more connections were better than one. Afterwards a gap is as many times as long as it
+/// was on one connection, and says nothing: taken for a change of the server, it began the search anew every 17 ms, and
+/// nothing else was tried any more.
+#[test]
+fn a_longer_gap_on_more_connections_is_no_change_of_the_server() {
+    for more in [5.0, 10.0, 15.0, 20.0] {
+        let mut client = Client::new();
+        let before = client.read(300.0, busy(0.05));
+        assert!(before[before.len() / 2..].iter().all(|&width| width <= 2), "{before:?}");
+        let slow = |width: usize, _| (1, 400.0 / width.min(8) as f64);
+        while *client.read(1.0, slow).last().unwrap() < 4 {}
+        client.read(more, slow);
+        client.read(1500.0, busy(0.05));
+        let widest = client.read(500.0, busy(0.05)).into_iter().max().unwrap();
+        assert!(widest <= 2, "slow for {more} ms more: {widest} connections two seconds later");
+    }
+}
+
+/// A processor that others use, too, lets some answers wait for its turn. It looks as if a few requests took long, for which a
+/// connection per request would be tried. The three nodes together have what the client can do.
+#[test]
+fn turns_of_a_scheduler_are_no_slow_requests() {
+    let mut client = Client::new();
+    let widths = client.read(2000.0, |width, n| {
+        let answers = 20_u32.div_ceil(width as u32);
+        (answers, f64::from(answers) / 0.015 + if n.is_multiple_of(40) { 12_000.0 } else { 0.0 })
+    });
+    let widest = widths.iter().max().unwrap();
+    assert!(*widest <= 4, "{widest} connections");
+}
