@@ -90,9 +90,10 @@ pub(super) struct Adaptive {
     again: Schedule,
     /// The width when the search began.
     began_at: usize,
-    /// A search has ended before this one.
-    anew: bool,
+    /// A search has ended.
     searched: bool,
+    /// One had ended before this one began.
+    anew: bool,
     /// When a few requests were last seen to be much slower than the others ([`Epoch::is_uneven`]).
     uneven: Option<u64>,
     /// When the client was last what is slow ([`Sums::is_client_bound`]).
@@ -145,8 +146,8 @@ impl Adaptive {
             home: schedule,
             again: schedule,
             began_at: 1,
-            anew: false,
             searched: false,
+            anew: false,
             uneven: None,
             client_bound: None,
             wary: false,
@@ -297,7 +298,7 @@ impl Adaptive {
         let least = if self.sums(now).is_client_bound() { LONG } else { 2 * MS };
         let least = least.max(self.epoch.representative());
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
-        whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
+        whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || elapsed > 250 * MS
     }
 
     /// What the present epoch shows.
@@ -398,7 +399,7 @@ impl Adaptive {
         if !fast {
             self.note_uneven(now);
         }
-        let uneven = !fast && !trial.is_client_bound() && (stuck || self.is_uneven(now));
+        let uneven = !fast && (stuck || self.is_uneven(now));
         let most = if uneven && trial.gap > 0.0 { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
         let mut gain = trial.gain(&self.reference, most);
         if uneven && trial.requests < 1.5 * self.width as f64 {

@@ -156,7 +156,7 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let wider = if self.holds_up(latest, now) {
+                let wider = if self.is_held_up(latest, now) {
                     // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
                     latest.most
                 } else {
@@ -166,7 +166,7 @@ impl Adaptive {
                 (width > self.width).then_some(width)
             }
             Direction::Down => {
-                if self.holds_up(latest, now) {
+                if self.is_held_up(latest, now) {
                     // Requests that share a connection wait for the slow ones: there is nothing to be gained.
                     return None;
                 }
@@ -192,8 +192,8 @@ impl Adaptive {
         }
     }
 
-    /// Whether a few slow requests hold up those that share connections with them. A processor that is busy looks the same.
-    fn holds_up(&self, latest: &Sums, now: u64) -> bool {
+    /// Whether requests wait for a few slow ones on their connections. A client that is busy looks the same.
+    fn is_held_up(&self, latest: &Sums, now: u64) -> bool {
         self.is_uneven(now) && latest.rate < FAST && !latest.is_client_bound()
     }
 
