@@ -5,6 +5,7 @@ mod batches;
 mod client_bound;
 mod closing;
 mod deadlines;
+mod few;
 mod garbage;
 mod large;
 mod lateness;
