@@ -39,7 +39,8 @@ impl Sink<usize> for Outcomes {
 fuzz_target!(|program: &[u8]| {
     let Some((&first, mut rest)) = program.split_first() else { return };
     let class = class_of(first);
-    let pool = PoolSizing { max: 1, depth: 4, batch_max: 1, max_bytes_in_flight: 1024, ..PoolSizing::default() };
+    let mut pool = PoolSizing::default();
+    (pool.max, pool.depth, pool.batch_max, pool.max_bytes_in_flight) = (1, 4, 1, 1024);
     let mut lane = Lane::new(LaneSizing::from(&pool));
     let (mut outcomes, mut tickets) = (Outcomes::default(), Vec::new());
     let (mut conn, mut now) = (None, Millis(0));
