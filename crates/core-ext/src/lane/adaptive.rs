@@ -90,9 +90,7 @@ pub(super) struct Adaptive {
     again: Schedule,
     /// The width when the search began.
     began_at: usize,
-    /// A search has ended.
-    searched: bool,
-    /// One had ended before this one began.
+    /// This is not the first search.
     anew: bool,
     /// When a few requests were last seen to be much slower than the others ([`Epoch::is_uneven`]).
     uneven: Option<u64>,
@@ -146,7 +144,6 @@ impl Adaptive {
             home: schedule,
             again: schedule,
             began_at: 1,
-            searched: false,
             anew: false,
             uneven: None,
             client_bound: None,
@@ -199,7 +196,7 @@ impl Adaptive {
         self.starting = true;
         self.began_at = self.width;
         self.wary = self.client_bound.is_some_and(|at| now - at < BOUND_FOR);
-        self.anew = self.searched;
+        self.anew = true;
         self.service = 0.0;
         self.base = None;
         self.pairs = Pairs::default();
@@ -217,10 +214,9 @@ impl Adaptive {
         }
     }
 
-    /// The search has ended at a width, with this gap if that was measured; `first` is what to compare it with first.
+    /// The search has ended at a width, with this gap (0: not measured there); `first` is what to compare it with first.
     fn be_steady(&mut self, now: u64, (width, gap): (usize, f64), first: Direction) {
         self.starting = false;
-        self.searched = true;
         // Where processors limit the rate, a gap is longer on more connections: that of another width is no measure.
         self.usual_gap = gap;
         self.doubtful = false;

@@ -106,9 +106,9 @@ pub(super) struct Kinds {
 
 /// Kinds are compared after so many answers.
 const COMPARE_EVERY: u32 = 512;
-/// From so many answers with a read on, the times between reads are those of a scheduler, and nearly all reads bring as many of each
-/// kind: a difference between the kinds is then chance.
-const MANY: u32 = 8;
+/// From so many answers with a read on, the times between reads are those of a scheduler, and nearly all reads bring about as many
+/// of each kind: a difference between the kinds is then chance.
+const CROWD: u32 = 8;
 /// An estimate stands on at least so many answers: of gaps, which several kinds share, and of requests that were alone.
 const ENOUGH: u32 = 64;
 const ENOUGH_ALONE: u32 = 16;
@@ -164,15 +164,15 @@ impl Kinds {
             self.learn_bound(counts, nanos as f64);
         }
         if self.recent >= COMPARE_EVERY {
-            self.compare(self.is_client_bound(now));
+            self.compare(self.came_in_crowds(now));
             (self.recent, self.reads, self.compared) = (0, 0, now);
         }
     }
 
-    /// Whether many answers came at a time, and fast, since kinds were last compared: the client is what is slow.
-    fn is_client_bound(&self, now: u64) -> bool {
+    /// Whether answers came in crowds, and fast, since kinds were last compared: when they came was up to a scheduler.
+    fn came_in_crowds(&self, now: u64) -> bool {
         let elapsed = now.saturating_sub(self.compared) as f64 / 1e3;
-        self.recent >= MANY * self.reads && 3.0 * f64::from(self.recent) >= FAST * elapsed
+        self.recent >= CROWD * self.reads && 3.0 * f64::from(self.recent) >= FAST * elapsed
     }
 
     fn learn_gap(&mut self, counts: &Counts, nanos: u64) {
@@ -210,8 +210,8 @@ impl Kinds {
         self.recent += answers;
     }
 
-    /// `client_bound`: how long an answer takes is up to a scheduler, which treats no kind like another. None goes apart for that.
-    fn compare(&mut self, client_bound: bool) {
+    /// `crowds`: how long the answers took is up to a scheduler, which knows nothing of kinds. None goes apart for that.
+    fn compare(&mut self, crowds: bool) {
         let recent = self.recent;
         // Kinds that count, each with its time; nothing is allocated here.
         let alone = self.estimates.iter().filter(|e| e.is_alone_known()).map(|e| e.alone);
@@ -234,7 +234,7 @@ impl Kinds {
                 self.slow = 0;
             }
             self.candidates = 0;
-        } else if most >= APART * least && most >= WORTH && !client_bound {
+        } else if most >= APART * least && most >= WORTH && !crowds {
             let border = (least * most).sqrt();
             let candidates = known().filter(|k| k.1 > border).fold(0, |slow, k| slow | 1 << k.0);
             // Twice in a row, to be no chance.

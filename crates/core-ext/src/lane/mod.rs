@@ -77,8 +77,9 @@ pub struct Lane<T> {
     nanos: u64,
     /// Why, once everything has been closed.
     closed: Option<FailureKind>,
-    /// Where answers are measured, if at all.
+    /// Where answers are measured, if at all, and the shard in which they are counted there.
     metrics: Option<Arc<Metrics>>,
+    shard: usize,
 }
 
 impl<T> NodeLane<T> {
@@ -139,12 +140,14 @@ impl<T> Lane<T> {
             nanos: 0,
             closed: None,
             metrics: None,
+            shard: 0,
         }
     }
 
     /// With metrics for its answers.
     pub(crate) fn measured(mut self, metrics: Option<&Arc<Metrics>>) -> Self {
         self.metrics = metrics.cloned();
+        self.shard = metrics.map_or(0, |metrics| metrics.answers.shard());
         self
     }
 
@@ -585,7 +588,7 @@ impl<T> Lane<T> {
                 let answers = |class: Class| match (&self.metrics, class) {
                     // Nothing is decided by the answers to batches.
                     (None, _) | (_, Class::Batch) => AnswerCounter::default(),
-                    (Some(metrics), _) => metrics.answers.counter(index, class.index()),
+                    (Some(metrics), _) => metrics.answers.counter(index, class.index(), self.shard),
                 };
                 let groups = Class::ALL.map(|class| ConnectionGroup::new(class, meter(), answers(class)));
                 self.nodes.push(NodeLane { groups, kinds: Kinds::default(), gone });

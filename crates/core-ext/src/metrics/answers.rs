@@ -1,7 +1,7 @@
 //! How many answers each node, and all nodes together, have given to all lanes of a client.
 //!
 //! A lane that uses more connections gets more of a busy node's time, and takes it from the other lanes. Only what all of them get
-//! together tells a gain from that. What all nodes answer is what the client's processors have to do.
+//! together tells a gain from that. What all nodes answer says how much the client's processors have to do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,16 +16,11 @@ pub(crate) const KINDS: usize = 3;
 
 /// A number that several lanes count up together.
 #[derive(Debug, Default)]
-struct Shards {
-    shards: [Shard; SHARDS],
-    /// How many lanes have begun to count.
-    lanes: AtomicUsize,
-}
+struct Shards([Shard; SHARDS]);
 
 impl Shards {
     fn sum(&self) -> u64 {
-        let lanes = self.lanes.load(Ordering::Relaxed).min(SHARDS);
-        self.shards[..lanes].iter().map(|shard| shard.0.load(Ordering::Relaxed)).sum()
+        self.0.iter().map(|shard| shard.0.load(Ordering::Relaxed)).sum()
     }
 }
 
@@ -38,20 +33,23 @@ struct Shard(AtomicU64);
 pub(crate) struct Answers {
     by_node: Mutex<Vec<[Arc<Shards>; KINDS]>>,
     of_client: Arc<Shards>,
+    /// How many lanes have begun to count.
+    lanes: AtomicUsize,
 }
 
 impl Answers {
-    /// Where one more lane counts the answers of a node to requests of one kind.
-    pub(crate) fn counter(&self, node: usize, kind: usize) -> AnswerCounter {
+    /// The shard in which one more lane counts, the same for all nodes.
+    pub(crate) fn shard(&self) -> usize {
+        self.lanes.fetch_add(1, Ordering::Relaxed) % SHARDS
+    }
+
+    /// Where the lane with this shard counts the answers of a node to requests of one kind.
+    pub(crate) fn counter(&self, node: usize, kind: usize, shard: usize) -> AnswerCounter {
         let mut by_node = self.by_node.lock();
         if by_node.len() <= node {
             by_node.resize_with(node + 1, Default::default);
         }
-        let of_node = Arc::clone(&by_node[node][kind]);
-        let shard = of_node.lanes.fetch_add(1, Ordering::Relaxed) % SHARDS;
-        // The same cache line for all nodes of a lane: no other lane writes there, up to `SHARDS` of them.
-        self.of_client.lanes.fetch_max(shard + 1, Ordering::Relaxed);
-        AnswerCounter { of: Some((of_node, Arc::clone(&self.of_client))), shard }
+        AnswerCounter { of: Some((Arc::clone(&by_node[node][kind]), Arc::clone(&self.of_client))), shard }
     }
 }
 
@@ -67,7 +65,7 @@ pub(crate) struct AnswerCounter {
 pub(crate) struct AnswerCounts {
     /// Those of one node, to requests of one kind.
     pub(crate) node: u64,
-    /// Those of all nodes, to requests of all kinds that are counted.
+    /// Those of all nodes, to requests of all kinds but batches.
     pub(crate) client: u64,
 }
 
@@ -76,7 +74,7 @@ impl AnswerCounter {
     pub(crate) fn add(&self, answers: u32) {
         if let Some((node, client)) = &self.of {
             for of in [node, client] {
-                of.shards[self.shard].0.fetch_add(u64::from(answers), Ordering::Relaxed);
+                of.0[self.shard].0.fetch_add(u64::from(answers), Ordering::Relaxed);
             }
         }
     }
@@ -94,14 +92,12 @@ mod tests {
     #[test]
     fn all_lanes_are_counted_together() {
         let answers = Answers::default();
-        // Each lane also counts the answers of other nodes, as many as there are cache lines.
-        let lane = || (0..SHARDS).map(|node| answers.counter(node, 2)).nth(1).unwrap();
-        let lanes: Vec<_> = std::iter::repeat_with(lane).take(2 * SHARDS).collect();
+        let lanes: Vec<_> = (0..2 * SHARDS).map(|_| answers.counter(1, 2, answers.shard())).collect();
         for lane in &lanes {
             lane.add(3);
         }
-        answers.counter(0, 2).add(100);
-        answers.counter(1, 0).add(10);
+        answers.counter(0, 2, 0).add(100);
+        answers.counter(1, 0, 0).add(10);
         let node = 6 * SHARDS as u64;
         for lane in &lanes {
             assert_eq!(lane.of_all_lanes(), Some(AnswerCounts { node, client: node + 110 }));

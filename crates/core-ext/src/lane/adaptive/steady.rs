@@ -36,14 +36,11 @@ impl Adaptive {
         if now >= self.again.due && self.are_few(now) {
             let (reference, answers) = (self.sums(now), self.epoch.answers);
             self.start(now);
-            (self.reference, self.reference_answers, self.anew) = (reference, answers, true);
+            (self.reference, self.reference_answers) = (reference, answers);
             return self.multiply(reading, true);
         }
         if now >= self.again.due && self.is_starved(requests) {
-            self.start(now);
-            // If it is in vain, the next one is later.
-            self.anew = true;
-            return;
+            return self.start(now);
         }
         if now >= self.again.due
             && crowded

@@ -17,7 +17,7 @@ struct Client {
 impl Client {
     fn new() -> Self {
         let metrics = Metrics::new();
-        let nodes = [0, 1, 2].map(|node| metrics.answers.counter(node, 0));
+        let nodes = [0, 1, 2].map(|node| metrics.answers.counter(node, 0, 0));
         Self { lane: Adaptive::new(nodes[0].clone()), now: 1e6, nodes }
     }
 
@@ -50,9 +50,9 @@ fn busy(rate: f64) -> impl FnMut(usize, usize) -> (u32, f64) {
     }
 }
 
-/// While the server was slow for a moment, more connections were better than one. Afterwards a gap is as many times as long as it
-/// was on one connection, and says nothing: taken for a change of the server, it began the search anew every 17 ms, and
-/// nothing else was tried any more.
+/// While the server was slow for a moment, more connections were better than one. Afterwards a gap is that many times as long as on
+/// one connection, and no sign of a change: taken for one, it began the search anew every 17 ms, and nothing else was
+/// tried any more.
 #[test]
 fn a_longer_gap_on_more_connections_is_no_change_of_the_server() {
     for more in [5.0, 10.0, 15.0, 20.0] {
@@ -68,8 +68,8 @@ fn a_longer_gap_on_more_connections_is_no_change_of_the_server() {
     }
 }
 
-/// A processor that others use, too, lets some answers wait for its turn. It looks as if a few requests took long, for which a
-/// connection per request would be tried. The three nodes together have what the client can do.
+/// On a processor that others use, too, some answers wait for the client's turn. It looks as if a few requests took long, for which a
+/// connection per request would be tried. Only the answers of all three nodes together show that the client is busy.
 #[test]
 fn turns_of_a_scheduler_are_no_slow_requests() {
     let mut client = Client::new();

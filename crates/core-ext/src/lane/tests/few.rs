@@ -4,7 +4,7 @@ use crate::lane::adaptive::Adaptive;
 use crate::lane::sizing::{Bounds, Reading, Sizing};
 use crate::metrics::AnswerCounter;
 
-/// The most connections that a lane uses for the first 20 answers, 300 µs apart, where it has had so many requests at a time.
+/// The most connections that a lane uses for the first 20 answers, 300 µs apart. `requests`: how many it has at the n-th answer.
 fn widest(requests: impl Fn(u64) -> usize) -> usize {
     let (mut lane, bounds) = (Adaptive::new(AnswerCounter::default()), Bounds { least: 1, start: 1, max: 64 });
     let widths = (1..=20).map(|n| {
@@ -17,8 +17,8 @@ fn widest(requests: impl Fn(u64) -> usize) -> usize {
     widths.max().unwrap()
 }
 
-/// The most at a time count, not the mean: where callers come and go, as between nodes, a lane with few requests at this moment is
-/// to go on searching when they come back.
+/// The most requests at a time count, not the mean: callers come and go, as between nodes, and a lane that has few for a moment must
+/// go on searching when they come back.
 #[test]
 fn few_are_those_that_were_never_many() {
     let once = |most| move |n| if n == 4 { most } else { 6 };

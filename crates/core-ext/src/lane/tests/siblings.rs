@@ -35,7 +35,7 @@ fn widths(lanes: &[AnswerCounter; 2]) -> Vec<usize> {
 #[test]
 fn a_lane_does_not_widen_to_take_answers_from_another() {
     let metrics = Metrics::new();
-    let together = widths(&[metrics.answers.counter(0, 0), metrics.answers.counter(0, 0)]);
+    let together = widths(&[0, 1].map(|shard| metrics.answers.counter(0, 0, shard)));
     let widest = together.iter().max().unwrap();
     // A trial is made, and given up.
     assert!(*widest <= 8, "{widest} connections");

@@ -237,8 +237,8 @@ impl World {
     /// Beside another lane of the same client, which has these answers meanwhile. The servers have processors for both.
     pub(super) fn beside(mut self, other: &[Done]) -> Self {
         let metrics = Arc::new(Metrics::new());
-        self.of_other =
-            (0..self.servers.len()).map(|node| metrics.answers.counter(node, Class::Single.index())).collect();
+        let (kind, shard) = (Class::Single.index(), metrics.answers.shard());
+        self.of_other = (0..self.servers.len()).map(|node| metrics.answers.counter(node, kind, shard)).collect();
         self.other = other.iter().map(|done| (done.at, done.node)).collect();
         self.lane = self.lane.measured(Some(&metrics));
         self
