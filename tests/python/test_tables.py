@@ -662,7 +662,8 @@ async def test_the_loop_goes_on(new_cluster):
         assert summary.ok == 20_000 and turns > 10
 
 
-async def test_a_cancelled_call_ends_the_table(new_cluster):
+@pytest.mark.parametrize("how", ["task", "gather", "timeout"])
+async def test_a_cancelled_call_ends_the_table(new_cluster, how):
     cluster = new_cluster(nodes=1)
     pa = pytest.importorskip("pyarrow")
     reached, go_on, given = threading.Event(), threading.Event(), []
@@ -676,14 +677,31 @@ async def test_a_cancelled_call_ends_the_table(new_cluster):
             yield pa.record_batch({"id": [number], "n": [number]})
 
     reader = pa.RecordBatchReader.from_batches(pa.schema({"id": pa.int64(), "n": pa.int64()}), batches())
+    cancels = asyncio.Event()
+
+    async def cancelled(call):
+        """Cancels the call once the event is set."""
+        if how == "timeout":
+            async with asyncio.timeout(None) as limit:
+                asyncio.ensure_future(cancels.wait()).add_done_callback(lambda _: limit.reschedule(0))
+                await call
+        task = asyncio.gather(call, asyncio.sleep(60)) if how == "gather" else asyncio.ensure_future(call)
+        asyncio.ensure_future(cancels.wait()).add_done_callback(lambda _: task.cancel())
+        await task
+
     with logged("aerolane.table", level=logging.WARNING) as told:
         async with aerolane.Client(cluster.seeds) as own:
             session = own.create_session()
-            task = asyncio.ensure_future(session.write_table(reader, DataSet("test", "c"), key="id", **LONG))
+            call = session.write_table(reader, DataSet("test", "c"), key="id", **LONG)
+            waiting = asyncio.ensure_future(cancelled(call))
             await asyncio.get_running_loop().run_in_executor(None, reached.wait, 60)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+            cancels.set()
+            with pytest.raises(TimeoutError if how == "timeout" else asyncio.CancelledError) as raised:
+                await waiting
+            error = raised.value.__cause__ if how == "timeout" else raised.value
+            summary = error.summary
+            assert (summary.rows, summary.ok + summary.outstanding, summary.failed) == (3, 3, 0)
+            assert error.__notes__ == [f"while writing a table: {repr(summary).removeprefix('<TableSummary ')[:-1]}"]
             go_on.set()
             while (before := len(given)) and not await asyncio.sleep(0.2) and len(given) > before:
                 pass

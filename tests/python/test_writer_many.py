@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import threading
+import time
 
 import pytest
 from conftest import LONG, Either, eventually
@@ -250,14 +251,14 @@ def test_in_asyncio_others_have_turns_and_a_cancelled_call_has_handed_over_the_f
 
     async def run():
         task = asyncio.create_task(others())
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TimeoutError) as raised:
             await asyncio.wait_for(bulk.put_many(endless()), 0.3)
-        before = turns
+        before, error = turns, raised.value.__cause__
         both = await asyncio.gather(*(bulk.put_many([(keys(n), {"n": n}) for n in range(3000)]) for _ in range(2)))
         task.cancel()
-        return before, both
+        return before, error, both
 
-    before, both = either.run(run())
+    before, error, both = either.run(run())
     assert before > 3
     assert [len(outcomes) for outcomes in both] == [3000, 3000]
     either.run(bulk.flush())
@@ -265,6 +266,34 @@ def test_in_asyncio_others_have_turns_and_a_cancelled_call_has_handed_over_the_f
     # The record that waited for room, if there was one, was not handed over.
     assert asked - 1 <= progress.handed_over - 6000 <= asked
     assert progress.ok == progress.handed_over
+    assert len(error.outcomes) == error.outcomes.ok == progress.handed_over - 6000
+    assert error.__notes__ == [f"put_many had passed {len(error.outcomes)} records to the writer"]
+
+
+def test_in_asyncio_a_slow_iterable_leaves_others_their_turns(either, writer, keys):
+    if either.kind == "sync":
+        pytest.skip("asyncio only")
+    bulk, turns = writer(), 0
+
+    async def others():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def slow():
+        for n in range(64):
+            time.sleep(0.001)
+            yield keys(n), {"n": n}
+
+    async def run():
+        task = asyncio.create_task(others())
+        outcomes = await bulk.put_many(slow())
+        task.cancel()
+        return outcomes
+
+    assert settled(either, either.run(run())).ok == 64
+    assert turns > 3
 
 
 def test_a_source_that_cancels_its_task(either, writer, keys):
@@ -283,12 +312,13 @@ def test_a_source_that_cancels_its_task(either, writer, keys):
             return await bulk.put_many(records())
 
         task = asyncio.create_task(many())
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError) as raised:
             await task
+        return raised.value.outcomes
 
-    either.run(run())
+    outcomes = either.run(run())
     either.run(bulk.flush())
-    assert 1000 <= bulk.progress().ok < 2000
+    assert 1000 <= bulk.progress().ok == len(outcomes) == outcomes.ok < 2000
 
 
 def test_called_outside_of_the_loop_it_goes_on_in_it(either, writer, keys):

@@ -438,9 +438,9 @@ class Writer(_Writer[Awaitable[Outcome]]):
         a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
 
         Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
-        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the `OutcomeList` of the
-        records before as `outcomes`: they have been passed to the writer. So have the first records of a call that was
-        cancelled; `progress()` counts them.
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception, also the `CancelledError` of a
+        call that is cancelled, has the `OutcomeList` of the records before as `outcomes`: they have been passed to the
+        writer.
         """
     def write_table(
         self,
@@ -471,7 +471,7 @@ class Writer(_Writer[Awaitable[Outcome]]):
         Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not raise.
         Before anything is written, it raises `KeyError` for a column that the table does not have, and `TypeError` or
         `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
-        `TableSummary` of the rows so far as `summary`.
+        `TableSummary` of the rows so far as `summary`; so has the `CancelledError` of a call that is cancelled.
         """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
@@ -523,9 +523,9 @@ class SyncWriter(_Writer[Outcome]):
         a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
 
         Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures only; in
-        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the `OutcomeList` of the
-        records before as `outcomes`: they have been passed to the writer. So have the first records of a call that was
-        cancelled; `progress()` counts them.
+        asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception, also the `CancelledError` of a
+        call that is cancelled, has the `OutcomeList` of the records before as `outcomes`: they have been passed to the
+        writer.
         """
     def write_table(
         self,
@@ -556,7 +556,7 @@ class SyncWriter(_Writer[Outcome]):
         Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not raise.
         Before anything is written, it raises `KeyError` for a column that the table does not have, and `TypeError` or
         `InvalidArgumentError` for columns that cannot be written. An exception that ends it later has the
-        `TableSummary` of the rows so far as `summary`.
+        `TableSummary` of the rows so far as `summary`; so has the `CancelledError` of a call that is cancelled.
         """
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -74,7 +74,7 @@ fn failed<'a>(rows: impl Iterator<Item = &'a BatchRecord>) -> impl Iterator<Item
 
 /// Says how many rows have failed, with which codes, and what the first one said. A failure without an error: the row has
 /// no outcome.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FailureSummary {
     failed: usize,
     in_doubt: usize,

@@ -22,7 +22,7 @@ use super::local::Local;
 use super::op::OpRef;
 use super::origin;
 use super::running::OnThread;
-use super::task::{AfterPart, Given, MakeResult, Task, TaskFuture};
+use super::task::{AfterPart, Given, MakeResult, OnCancel, Task, TaskFuture, Tell};
 use super::turn::Watch;
 use super::work::{Entry, Part, Token, Work};
 use crate::core::ClientCore;
@@ -168,7 +168,7 @@ impl Lane {
                     Self::fail(slf, local, token, failure);
                 }
             }
-            Work::None | Work::Task(_) | Work::Later(..) => return Ok(()),
+            Work::None | Work::Task(_) | Work::Later(..) | Work::Cancelled(_) => return Ok(()),
         }
         Self::submitted(slf, local, idle)
     }
@@ -196,7 +196,7 @@ impl Lane {
     }
 
     /// Begins an operation that is a future.
-    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, future: (TaskFuture, bool)) -> PyResult<()> {
+    pub(super) fn begin(slf: &Bound<'_, Self>, op: &OpRef, future: (TaskFuture, OnCancel)) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
         if local.ended.get() {
@@ -279,11 +279,11 @@ impl Lane {
             drop(core);
             Given::Result(made)
         });
-        Self::spawn(slf, local, token, (future, false));
+        Self::spawn(slf, local, token, (future, OnCancel::Drop));
     }
 
     /// Polls a future, from now on whenever it is woken.
-    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, future: (TaskFuture, bool)) {
+    fn spawn(slf: &Bound<'_, Self>, local: &Local, token: Token, future: (TaskFuture, OnCancel)) {
         let id = local.expect(token.clone_ref(slf.py()));
         Self::poll(slf.py(), local, token, Task::new(id, &slf.get().inbox, future));
     }
@@ -293,6 +293,10 @@ impl Lane {
         loop {
             let polled = task.poll();
             if token.op.get().is_over() {
+                // The Python code of a part has cancelled it.
+                if let OnCancel::Tell(tell) = task.take_on_cancel() {
+                    *token.op.get().work.borrow_mut() = Work::Cancelled(tell);
+                }
                 return local.forget(task.id());
             }
             let given = match polled {
@@ -321,18 +325,23 @@ impl Lane {
     }
 
     /// Nobody waits for this future any more.
-    pub(super) fn drop_task(slf: &Bound<'_, Self>, task: Task) {
-        let Some(local) = slf.get().local.get() else { return };
-        if task.goes_on() && !local.ended.get() {
-            let id = task.id();
-            if let Ok(op) = OpRef::named(slf.py(), Some(slf), Work::Task(task), "writer") {
-                op.need_not_be_awaited();
-                local.expect_as(id, Token { op, index: 0 });
-                return;
+    pub(super) fn drop_task(slf: &Bound<'_, Self>, mut task: Task) -> Option<Tell> {
+        let local = slf.get().local.get()?;
+        let id = task.id();
+        let tell = match task.take_on_cancel() {
+            OnCancel::GoOn if !local.ended.get() => {
+                if let Ok(op) = OpRef::named(slf.py(), Some(slf), Work::Task(task), "writer") {
+                    op.need_not_be_awaited();
+                    local.expect_as(id, Token { op, index: 0 });
+                    return None;
+                }
+                None
             }
-            return local.forget(id);
-        }
-        local.forget(task.id());
+            OnCancel::Tell(tell) => Some(tell),
+            OnCancel::GoOn | OnCancel::Drop => None,
+        };
+        local.forget(id);
+        tell
     }
 
     /// The caller of a request has given up.

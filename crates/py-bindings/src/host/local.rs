@@ -233,7 +233,7 @@ impl Local {
                 self.recycle(entry);
                 result
             }
-            Work::None | Work::Task(_) | Work::Later(..) => result,
+            Work::None | Work::Task(_) | Work::Later(..) | Work::Cancelled(_) => result,
         };
         match outcome {
             Ok(result) if untold => token.op.resolve_untold(result),

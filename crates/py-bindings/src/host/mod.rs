@@ -40,7 +40,7 @@ pub(crate) use op::slots::attached;
 pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
 use task::{Given, StartFuture, TaskFuture};
-pub(crate) use task::{InParts, MakeResult, Pause};
+pub(crate) use task::{InParts, MakeResult, OnCancel, Pause};
 use work::{Entry, Many, Part, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
@@ -197,20 +197,20 @@ pub(crate) fn drive<F: Future<Output = MakeResult> + Send + 'static>(
     client: &Arc<ClientCore>,
     start: impl FnOnce(HostHandle) -> F + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    drive_by(py, client, move |handle| (start(handle), false))
+    drive_by(py, client, move |handle| (start(handle), OnCancel::Drop))
 }
 
-/// [`drive`] of a future that may have to go on although nobody waits for it any more: `start` says whether.
+/// [`drive`], where `start` says what becomes of the future when nobody waits for it any more.
 pub(crate) fn drive_by<F: Future<Output = MakeResult> + Send + 'static>(
     py: Python<'_>,
     client: &Arc<ClientCore>,
-    start: impl FnOnce(HostHandle) -> (F, bool) + Send + 'static,
+    start: impl FnOnce(HostHandle) -> (F, OnCancel) + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let start = move |handle| {
-        let (future, goes_on) = start(handle);
+        let (future, on_cancel) = start(handle);
         let future: TaskFuture = Box::pin(async move { Given::Result(future.await) });
-        (future, goes_on)
+        (future, on_cancel)
     };
     later(py, client, Box::new(start))
 }
@@ -218,9 +218,10 @@ pub(crate) fn drive_by<F: Future<Output = MakeResult> + Send + 'static>(
 /// Runs work that runs Python code now and then, on the thread of the running event loop.
 pub(crate) fn in_parts<W: InParts>(py: Python<'_>, client: &Arc<ClientCore>, work: W) -> PyResult<Py<PyAny>> {
     client.check(py)?;
+    let on_cancel = work.on_cancel();
     match work.go_on(py)? {
         Pause::Over(result) => ready(py, result),
-        Pause::Wait(wait) => later(py, client, Box::new(move |_| (task::in_parts(wait), false))),
+        Pause::Wait(wait) => later(py, client, Box::new(move |_| (task::in_parts(wait), on_cancel))),
     }
 }
 
@@ -259,7 +260,7 @@ fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
             Some(Part::Entry(entry)) => Arc::clone(entry.core.core()),
             _ => return Ok(()),
         },
-        Work::None | Work::Task(_) => return Ok(()),
+        Work::None | Work::Task(_) | Work::Cancelled(_) => return Ok(()),
     };
     let Some(lane) = running::lane(py, &client)? else {
         return Err(PyRuntimeError::new_err(

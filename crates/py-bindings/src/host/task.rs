@@ -41,6 +41,11 @@ pub(super) type TaskFuture = Pin<Box<dyn Future<Output = Given> + Send>>;
 pub(crate) trait InParts: Send + Sized + 'static {
     /// Goes on until there is a result, or something to wait for.
     fn go_on(self, py: Python<'_>) -> PyResult<Pause<Self>>;
+
+    /// What becomes of it when nobody waits for it any more.
+    fn on_cancel(&self) -> OnCancel {
+        OnCancel::Drop
+    }
 }
 
 /// Why such work has stopped.
@@ -63,16 +68,28 @@ pub(super) fn in_parts<W: InParts>(wait: Pin<Box<dyn Future<Output = W> + Send>>
     })
 }
 
-/// Makes the future of an operation once its loop is known, given a handle to the loop's lane; and whether it is to be polled to
-/// its end, also when nobody waits for it any more.
-pub(super) type StartFuture = Box<dyn FnOnce(HostHandle) -> (TaskFuture, bool) + Send>;
+/// What becomes of a future when its operation is cancelled.
+pub(crate) enum OnCancel {
+    /// It is dropped.
+    Drop,
+    /// It is polled to its end.
+    GoOn,
+    /// It is dropped, and the exception is given what is known by then.
+    Tell(Tell),
+}
+
+/// Attaches to an exception what a call that was cancelled has done.
+pub(crate) type Tell = Box<dyn Fn(Python<'_>, &PyErr) + Send>;
+
+/// Makes the future of an operation once its loop is known, given a handle to the loop's lane.
+pub(super) type StartFuture = Box<dyn FnOnce(HostHandle) -> (TaskFuture, OnCancel) + Send>;
 
 /// A future, and what it takes to poll it.
 pub(super) struct Task {
     future: ManuallyDrop<TaskFuture>,
     wakes: Arc<TaskWaker>,
     forks: u32,
-    goes_on: bool,
+    on_cancel: OnCancel,
 }
 
 /// Names the task in the inbox of its lane.
@@ -84,18 +101,18 @@ struct TaskWaker {
 }
 
 impl Task {
-    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, (future, goes_on): (TaskFuture, bool)) -> Self {
+    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, (future, on_cancel): (TaskFuture, OnCancel)) -> Self {
         let wakes = Arc::new(TaskWaker { inbox: Arc::clone(inbox), id, queued: AtomicBool::new(false) });
-        Self { future: ManuallyDrop::new(future), wakes, forks: fork::forks(), goes_on }
+        Self { future: ManuallyDrop::new(future), wakes, forks: fork::forks(), on_cancel }
     }
 
     pub(super) fn id(&self) -> u64 {
         self.wakes.id
     }
 
-    /// Whether it is to be polled to its end, also when nobody waits for it any more.
-    pub(super) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// What is to become of it now that its operation is cancelled.
+    pub(super) fn take_on_cancel(&mut self) -> OnCancel {
+        std::mem::replace(&mut self.on_cancel, OnCancel::Drop)
     }
 
     /// Polls another future, from now on.

@@ -10,7 +10,7 @@ use pyo3::types::PyList;
 use super::client_ref::ClientRef;
 use super::lane::Lane;
 use super::op::OpRef;
-use super::task::{StartFuture, Task};
+use super::task::{StartFuture, Task, Tell};
 use crate::call::Call;
 use crate::core::ClientCore;
 
@@ -28,6 +28,8 @@ pub(super) enum Work {
     Task(Task),
     /// One that is not started yet.
     Later(Arc<ClientCore>, StartFuture),
+    /// It was cancelled, and this knows what it had done.
+    Cancelled(Tell),
 }
 
 /// One request about one record.
@@ -105,7 +107,7 @@ impl Work {
                 Part::Entry(entry) => Some(entry),
                 Part::Task(_) | Part::Over(_) => None,
             },
-            Self::None | Self::Task(_) | Self::Later(..) => None,
+            Self::None | Self::Task(_) | Self::Later(..) | Self::Cancelled(_) => None,
         }
     }
 
@@ -138,7 +140,7 @@ impl Work {
                 Self::Task(task) => Some(task),
                 _ => None,
             },
-            Self::None | Self::Entry(_) | Self::Later(..) => None,
+            Self::None | Self::Entry(_) | Self::Later(..) | Self::Cancelled(_) => None,
         }
     }
 
@@ -150,21 +152,23 @@ impl Work {
         }
     }
 
-    /// The caller has given up.
-    pub(super) fn abandon(self, lane: &Bound<'_, Lane>) {
+    /// The caller has given up. Gives what is left of it.
+    pub(super) fn abandon(self, lane: &Bound<'_, Lane>) -> Self {
         match self {
             Self::Entry(entry) => entry.abandon(lane),
-            Self::Task(task) => Lane::drop_task(lane, task),
+            Self::Task(task) => return Lane::drop_task(lane, task).map_or(Self::None, Self::Cancelled),
             Self::Many(many) => {
                 for part in many.parts {
                     match part {
                         Part::Entry(entry) => entry.abandon(lane),
-                        Part::Task(task) => Lane::drop_task(lane, task),
+                        // The parts of a whole tell nothing of themselves.
+                        Part::Task(task) => drop(Lane::drop_task(lane, task)),
                         Part::Over(_) => {}
                     }
                 }
             }
-            Self::None | Self::Later(..) => {}
+            Self::None | Self::Later(..) | Self::Cancelled(_) => {}
         }
+        Self::None
     }
 }

@@ -15,7 +15,7 @@ use super::options::limit;
 use crate::blocking::{Signals, gets_signals};
 use crate::command::block_on;
 use crate::core::ClientCore;
-use crate::host::MakeResult;
+use crate::host::{MakeResult, OnCancel};
 use crate::key::Key;
 use crate::record::{Body, Record};
 use crate::{errors, host};
@@ -178,7 +178,7 @@ impl Outcome {
         host::drive_by(py, &this.core, move |lane| {
             // A lone record goes over the loop's own lane, also if the wait is cancelled.
             let lone = outcome.take_over();
-            let goes_on = lone.is_some();
+            let on_cancel = if lone.is_some() { OnCancel::GoOn } else { OnCancel::Drop };
             let delivered = async move {
                 if let Some(record) = lone {
                     record.send_on(lane).await;
@@ -187,7 +187,7 @@ impl Outcome {
                 let made: MakeResult = Box::new(move |py| make(py, kept));
                 made
             };
-            (delivered, goes_on)
+            (delivered, on_cancel)
         })
     }
 }

@@ -3,12 +3,15 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use aerolane::Error;
 use aerolane::raw::{RawKey, RawOps, RawShape};
+use aerolane::sync::Mutex;
 use aerolane::writer::{NewOutcome, PutQueue};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyTuple};
 
@@ -20,8 +23,9 @@ use crate::batch::rows::{RowKey, room};
 use crate::batch::shape::add_bins_to_write;
 use crate::command::block_on;
 use crate::command::single::Overrides;
+use crate::core::ClientCore;
 use crate::dataset::DataSet;
-use crate::host::{InParts, Pause};
+use crate::host::{InParts, OnCancel, Pause};
 use crate::key::{Key, with_user_key};
 use crate::policy::WritePolicy;
 use crate::{errors, host};
@@ -141,19 +145,56 @@ struct Puts {
     queue: PutQueue<WrittenKey>,
     /// Behind the records that are queued there are no more, or there is one that does not fit, or the iterable has raised.
     ended: Option<PyResult<()>>,
-    made: aerolane::OutcomeList<WrittenKey>,
+    made: Made,
     /// How many have been asked for, and how many were handed over.
     asked: usize,
     handed: usize,
-    turn_after: usize,
+    turn: Turn,
     /// The user key of a record, as a field of a request.
     user_key: Vec<u8>,
     /// Why a record that waited for room was not handed over.
     failed: Option<Error>,
 }
 
-/// After so many records others have a turn.
-const PER_TURN: usize = 256;
+/// The outcomes of the records that were handed over. Of a call that is cancelled, they are left for its exception.
+struct Made {
+    outcomes: aerolane::OutcomeList<WrittenKey>,
+    left: Arc<Mutex<aerolane::OutcomeList<WrittenKey>>>,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        *self.left.lock() = std::mem::take(&mut self.outcomes);
+    }
+}
+
+/// When others have a turn.
+struct Turn {
+    began: Instant,
+    /// After so many records.
+    after: usize,
+    /// The clock is read after so many.
+    look_after: usize,
+}
+
+impl Turn {
+    /// Records of a turn.
+    const MOST: usize = 256;
+    /// How long one takes, if the iterable is slow, and how often the clock is read.
+    const LONGEST: (Duration, usize) = (Duration::from_millis(1), 8);
+
+    fn new(handed: usize) -> Self {
+        Self { began: Instant::now(), after: handed + Self::MOST, look_after: handed + Self::LONGEST.1 }
+    }
+
+    fn is_over(&mut self, handed: usize) -> bool {
+        if handed < self.look_after {
+            return false;
+        }
+        self.look_after = handed + Self::LONGEST.1;
+        handed >= self.after || self.began.elapsed() >= Self::LONGEST.0
+    }
+}
 
 impl Puts {
     fn new(common: &Arc<Common>, arguments: &Arguments<'_, '_>) -> PyResult<Self> {
@@ -168,10 +209,17 @@ impl Puts {
             policy: PolicyOf::of(arguments)?,
             queue: PutQueue::default(),
             ended: None,
-            made: aerolane::OutcomeList::with_capacity(if common.failures_only { 0 } else { room(arguments.records) }),
+            made: Made {
+                outcomes: aerolane::OutcomeList::with_capacity(if common.failures_only {
+                    0
+                } else {
+                    room(arguments.records)
+                }),
+                left: Arc::default(),
+            },
             asked: 0,
             handed: 0,
-            turn_after: PER_TURN,
+            turn: Turn::new(0),
             user_key: Vec::new(),
             failed: None,
         })
@@ -182,6 +230,7 @@ impl Puts {
         if let Some(error) = self.failed.take() {
             return Err(errors::to_py(py, &error));
         }
+        self.turn = Turn::new(self.handed);
         loop {
             while !self.queue.is_empty() {
                 if let Some((key, shape)) = self.hand_queue_over(py)? {
@@ -191,8 +240,7 @@ impl Puts {
             if let Some(ended) = self.ended.take() {
                 return ended.map(|()| Stop::Over);
             }
-            if self.handed >= self.turn_after {
-                self.turn_after = self.handed + PER_TURN;
+            if self.turn.is_over(self.handed) {
                 return Ok(Stop::Turn);
             }
             self.gather(py);
@@ -224,7 +272,7 @@ impl Puts {
         let common = &*self.common;
         common.core.check(py)?;
         let policy = self.policy.in_namespace(py, common, first.namespace())?;
-        let (handed, outcomes) = (&mut self.handed, &mut self.made);
+        let (handed, outcomes) = (&mut self.handed, &mut self.made.outcomes);
         let mut made = |outcome: NewOutcome<'_, WrittenKey>| {
             *handed += 1;
             if !common.failures_only {
@@ -237,7 +285,7 @@ impl Puts {
     fn keep(&mut self, outcome: Handed) {
         self.handed += 1;
         if !self.common.failures_only {
-            self.made.push(outcome);
+            self.made.outcomes.push(outcome);
         }
     }
 
@@ -292,23 +340,18 @@ impl Puts {
         error
     }
 
-    fn result(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn result(mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         if self.common.failures_only {
             return Ok(py.None());
         }
-        Ok(Py::new(py, OutcomeList::new(self.made, &self.common.core))?.into_any())
+        let outcomes = std::mem::take(&mut self.made.outcomes);
+        Ok(Py::new(py, OutcomeList::new(outcomes, &self.common.core))?.into_any())
     }
 
     /// An exception, which knows the outcomes of the records before it.
-    fn ended(self, py: Python<'_>, error: PyErr) -> PyErr {
+    fn ended(mut self, py: Python<'_>, error: PyErr) -> PyErr {
         if !self.common.failures_only {
-            let count = self.handed;
-            let attached = self.result(py).and_then(|outcomes| {
-                error.value(py).setattr("outcomes", outcomes)?;
-                error.add_note(py, format!("put_many had passed {count} records to the writer"))
-            });
-            // What has failed first counts; an exception that takes no attribute stays as it is.
-            drop(attached);
+            add_outcomes(py, &error, std::mem::take(&mut self.made.outcomes), &self.common.core);
         }
         error
     }
@@ -339,7 +382,32 @@ impl Puts {
     }
 }
 
+/// Gives an exception the outcomes of the records that were handed over before.
+fn add_outcomes(py: Python<'_>, error: &PyErr, outcomes: aerolane::OutcomeList<WrittenKey>, core: &Arc<ClientCore>) {
+    let count = outcomes.len();
+    let attached = Py::new(py, OutcomeList::new(outcomes, core)).and_then(|outcomes| {
+        error.value(py).setattr("outcomes", outcomes)?;
+        error.add_note(py, format!("put_many had passed {count} records to the writer"))
+    });
+    // What has failed first counts; an exception that takes no attribute stays as it is.
+    drop(attached);
+}
+
 impl InParts for Puts {
+    fn on_cancel(&self) -> OnCancel {
+        if self.common.failures_only {
+            return OnCancel::Drop;
+        }
+        let (left, core) = (Arc::clone(&self.made.left), Arc::clone(&self.common.core));
+        OnCancel::Tell(Box::new(move |py, error| {
+            // Asyncio raises one exception twice: out of the result, and where the coroutine stands.
+            if !error.value(py).hasattr(intern!(py, "outcomes")).unwrap_or(true) {
+                let outcomes = std::mem::take(&mut *left.lock());
+                add_outcomes(py, error, outcomes, &core);
+            }
+        }))
+    }
+
     fn go_on(mut self, py: Python<'_>) -> PyResult<Pause<Self>> {
         let wait: Pin<Box<dyn Future<Output = Self> + Send>> = match self.hand_over(py) {
             Err(error) => return Err(self.ended(py, error)),
@@ -385,9 +453,9 @@ macro_rules! put_many {
             /// also be a user key (int, str or bytes) of that set. For an endless iterable, pass a part at a time.
             ///
             /// Returns an `OutcomeList` once all records are passed to the writer, or `None` if it reports failures
-            /// only; in asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception has the
-            /// `OutcomeList` of the records before as `outcomes`: they have been passed to the writer. So have the first
-            /// records of a call that was cancelled; `progress()` counts them.
+            /// only; in asyncio, an awaitable of it, and other tasks have turns meanwhile. An exception, also the
+            /// `CancelledError` of a call that is cancelled, has the `OutcomeList` of the records before as `outcomes`: they
+            /// have been passed to the writer.
             #[pyo3(signature = (records, *, dataset=None, policy=None, record_exists_action=None, expiration=None, durable_delete=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method
             fn put_many(

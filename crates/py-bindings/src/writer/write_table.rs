@@ -6,7 +6,7 @@ use aerolane::raw::RawOps;
 use aerolane::writer::{RawWriter, shape};
 use pyo3::prelude::*;
 
-use super::table::{Arguments, Job, Plan, Stop, StopFlag};
+use super::table::{Arguments, Job, Plan, Stop};
 use super::writer::{Common, SyncWriter, Writer};
 use crate::argument::{argument, optional};
 use crate::builder::expiration;
@@ -105,7 +105,7 @@ impl Writer {
         let py = arguments.table.py();
         host::at_await(py, "write_table", || {
             let job = self.0.job(arguments)?;
-            host::drive(py, &self.0.core, move |_| job.on_thread(Arc::<StopFlag>::default()))
+            host::drive_by(py, &self.0.core, move |_| job.on_thread())
         })
     }
 
@@ -139,7 +139,8 @@ macro_rules! write_table {
             /// Returns a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are listed in it and do not
             /// raise. Before anything is written, it raises `KeyError` for a column that the table does not have, and
             /// `TypeError` or `InvalidArgumentError` for columns that cannot be written. An exception that ends it
-            /// later has the `TableSummary` of the rows so far as `summary`.
+            /// later has the `TableSummary` of the rows so far as `summary`; so has the `CancelledError` of a call that is
+            /// cancelled.
             #[pyo3(signature = (table, dataset, *, key, bins=None, nulls=None, ttl=None, policy=None, record_exists_action=None, durable_delete=None, keep_failures=None))]
             #[allow(clippy::too_many_arguments)] // the arguments of the Python method
             fn write_table(

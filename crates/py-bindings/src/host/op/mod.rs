@@ -317,7 +317,22 @@ impl Op {
     fn cancelled_error(&self, py: Python<'_>) -> PyErr {
         // SAFETY: null, or alive in its cell.
         let message = unsafe { Bound::from_owned_ptr_or_opt(py, self.outcome_ref()) };
-        asyncio::cancelled_error(py, message)
+        let error = asyncio::cancelled_error(py, message);
+        self.tell(py, &error);
+        error
+    }
+
+    /// An exception is raised where the operation was awaited: it hears what a call that was cancelled had done.
+    fn tell(&self, py: Python<'_>, error: &PyErr) {
+        if self.status.get() != Status::Cancelled || !self.claim() {
+            return;
+        }
+        // Taken out meanwhile: this runs Python code.
+        let work = self.work.take();
+        if let Work::Cancelled(tell) = &work {
+            tell(py, error);
+        }
+        *self.work.borrow_mut() = work;
     }
 
     /// A new reference to the outcome. Null if there is none, or if it is another thread's: an operation without a loop
@@ -364,7 +379,7 @@ impl Op {
         let lane = self.lane.borrow().as_ref().map(|lane| lane.clone_ref(py));
         if let Some(lane) = lane {
             let lane = lane.bind(py);
-            work.abandon(lane);
+            *self.work.borrow_mut() = work.abandon(lane);
             // SAFETY: the caller's reference is alive.
             let me = OpRef(unsafe { Bound::from_borrowed_ptr(py, object) }.unbind());
             // Not at once: this runs inside of another task.
@@ -394,7 +409,7 @@ fn name_of(work: &Work) -> &'static str {
             (AnswerKind::Nothing, _) => "put",
         },
         Work::Many(_) | Work::None => "many",
-        Work::Task(_) | Work::Later(..) => "call",
+        Work::Task(_) | Work::Later(..) | Work::Cancelled(_) => "call",
     }
 }
 

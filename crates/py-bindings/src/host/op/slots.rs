@@ -150,7 +150,9 @@ pub(super) unsafe extern "C" fn throw(
         }
         op.awaited.store(true, Ordering::Relaxed);
         op.cancel(py, object, None);
-        Err(asyncio::thrown(&args))
+        let error = asyncio::thrown(&args);
+        op.tell(py, &error);
+        Err(error)
     })
 }
 

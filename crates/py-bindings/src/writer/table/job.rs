@@ -10,19 +10,20 @@ use std::time::{Duration, Instant};
 use aerolane::Error;
 use aerolane::raw::BlockShape;
 use aerolane::writer::RawWriter;
+use pyo3::intern;
 use pyo3::prelude::*;
 use tokio::sync::Notify;
 
 use super::super::key::WrittenKey;
 use super::plan::Plan;
 use super::rows::Encoder;
-use super::summary::{TableSummary, text, with_summary};
+use super::summary::{TableSummary, add_summary, text};
 use super::tally::{Owner, Tally};
 use crate::columns::{Fault, Input};
 use crate::command::interrupted;
 use crate::core::ClientCore;
 use crate::errors;
-use crate::host::MakeResult;
+use crate::host::{MakeResult, OnCancel};
 
 /// The logger of tables.
 const LOG: &str = "aerolane::table";
@@ -117,11 +118,16 @@ impl Stop {
 
 impl Job {
     /// Writes the table, without the GIL. What it gives makes the summary or the exception.
-    pub(in crate::writer) fn run(
+    pub(in crate::writer) fn run(self, stop: &Stop) -> impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + use<> {
+        let tally = Tally::new(self.plan.keep);
+        self.run_with(tally, stop)
+    }
+
+    fn run_with(
         mut self,
+        tally: Arc<Tally>,
         stop: &Stop,
     ) -> impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + use<> {
-        let tally = Tally::new(self.plan.keep);
         let mut ended = self.pass(&tally, stop);
         // The table's memory, and what its producer holds, are not needed for what is left.
         let Self { core, writer, input, .. } = self;
@@ -135,7 +141,7 @@ impl Job {
         }
         drop(writer);
         if let (Err(Ended::Stopped(_)), Stop::Flag(_)) = (&ended, stop) {
-            // Nobody hears the summary: the log has it, once each record has its outcome, as the writer goes on with those.
+            // The exception has been raised: the log has what came after, once each record has its outcome.
             drop(core.raw.cluster().block_on(tally.settled()));
             log::warn!(target: LOG, "a call of write_table was cancelled: {}", text(tally.counts()));
         }
@@ -149,7 +155,8 @@ impl Job {
                     raised.unwrap_or_else(|| errors::to_py(py, &Error::client_error("stopped")))
                 }
             };
-            Err(with_summary(py, error, result))
+            add_summary(py, &error, result);
+            Err(error)
         }
     }
 
@@ -180,17 +187,21 @@ impl Job {
         Ok(())
     }
 
-    /// Writes the table on a thread of its own: its producer may block, or run Python code.
-    pub(in crate::writer) fn on_thread(self, flag: Arc<StopFlag>) -> impl Future<Output = MakeResult> + Send {
+    /// Writes the table on a thread of its own: its producer may block, or run Python code. The second part gives the summary
+    /// of a call that is cancelled.
+    pub(in crate::writer) fn on_thread(self) -> (impl Future<Output = MakeResult> + Send, OnCancel) {
         let (sender, mut receiver) = tokio::sync::oneshot::channel();
+        let flag = Arc::<StopFlag>::default();
         let stop = Stop::Flag(Arc::clone(&flag));
+        let tally = Tally::new(self.plan.keep);
+        let so_far = Arc::clone(&tally);
         let thread = std::thread::Builder::new().name("aerolane-table".to_owned());
         let spawned = thread.spawn(move || {
             // Whoever waits may have gone.
-            let _ = sender.send(self.run(&stop));
+            let _ = sender.send(self.run_with(tally, &stop));
         });
         let guard = StopWhenDropped(flag);
-        async move {
+        let written = async move {
             let _guard = guard;
             let ended = match spawned {
                 Ok(_) => poll_fn(|context| pin!(&mut receiver).poll(context)).await.map_err(|_| None),
@@ -207,7 +218,14 @@ impl Job {
                 }),
             };
             made
-        }
+        };
+        let tell = move |py: Python<'_>, error: &PyErr| {
+            // Asyncio raises one exception twice: out of the result, and where the coroutine stands.
+            if !error.value(py).hasattr(intern!(py, "summary")).unwrap_or(true) {
+                add_summary(py, error, so_far.result());
+            }
+        };
+        (written, OnCancel::Tell(Box::new(tell)))
     }
 }
 

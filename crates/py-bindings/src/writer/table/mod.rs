@@ -14,7 +14,7 @@ mod tally;
 
 use pyo3::prelude::*;
 
-pub(super) use job::{Job, Stop, StopFlag};
+pub(super) use job::{Job, Stop};
 pub(super) use plan::{Arguments, Plan};
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

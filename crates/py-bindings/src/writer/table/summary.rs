@@ -31,15 +31,14 @@ impl TableSummary {
     }
 }
 
-/// An exception that has ended the table: it knows what became of the rows until then, as `summary`.
-pub(super) fn with_summary(py: Python<'_>, error: PyErr, result: Result) -> PyErr {
+/// Gives the exception that has ended the table what became of the rows until then, as `summary`.
+pub(super) fn add_summary(py: Python<'_>, error: &PyErr, result: Result) {
     let attached = TableSummary::new(py, result).and_then(|summary| {
         error.add_note(py, format!("while writing a table: {}", text(summary.counts)))?;
         error.value(py).setattr("summary", Py::new(py, summary)?)
     });
     // What has failed first counts; an exception that takes no attribute stays as it is.
     drop(attached);
-    error
 }
 
 #[pymethods]

@@ -137,9 +137,9 @@ impl Tally {
 
     /// What is known by now.
     pub(super) fn result(&self) -> Result {
-        let mut state = self.state.lock();
+        let state = self.state.lock();
         let mut failures = state.failures.clone();
-        let summary = std::mem::take(&mut state.summary);
+        let summary = state.summary.clone();
         let counts = state.counts;
         drop(state);
         failures.sort_by_key(|failure| failure.row);
