@@ -8,6 +8,7 @@ use super::oracle::{self, Best};
 use super::params::{Change, Load, MS, Params};
 use super::scenarios::Scenario;
 use super::world::{Extent, World};
+use crate::lane::LaneSizing;
 
 /// How long a part of a run between two changes takes.
 const PART: u64 = 200 * MS;
@@ -92,6 +93,22 @@ impl Scenario {
 
     /// Runs an adaptive lane.
     pub(super) fn run(&self) -> Vec<Verdict> {
+        self.run_with(super::adaptive())
+    }
+
+    /// Whether one fixed number of connections is the best for all of the run.
+    pub(super) fn has_one_best(&self) -> bool {
+        self.params.changes.is_empty()
+    }
+
+    /// Runs the best fixed number of connections in its place.
+    pub(super) fn run_best(&self) -> Vec<Verdict> {
+        let params = self.resolved();
+        let width = oracle::best(&self.name, &params).width;
+        self.run_with(oracle::fixed(width, params.servers.len()))
+    }
+
+    fn run_with(&self, sizing: LaneSizing) -> Vec<Verdict> {
         let parts = self.parts();
         let bests: Vec<Best> = parts.iter().map(|part| oracle::best(&part.name, &part.params)).collect();
         let slowest = bests.iter().map(|best| best.throughput).fold(f64::MAX, f64::min);
@@ -106,7 +123,7 @@ impl Scenario {
             _ => warm_time + nanos(super::answers(&params) as f64),
         };
         let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window };
-        let run = World::new(&params, super::adaptive(), false, extent).run();
+        let run = World::new(&params, sizing, false, extent).run();
         let longest = run.done.iter().map(|d| d.latency).max().unwrap_or(0).max(run.oldest);
         parts
             .iter()
