@@ -94,6 +94,8 @@ pub(super) struct Adaptive {
     anew: bool,
     /// When a few requests were last seen to be much slower than the others ([`Epoch::is_uneven`]).
     uneven: Option<u64>,
+    /// When requests were last seen to wait for a slow one on their connection ([`Epoch::is_held_up`]).
+    held_up: Option<u64>,
     /// When the client was last what is slow ([`Sums::is_client_bound`]).
     client_bound: Option<u64>,
     /// The client was so shortly before the search began: only a longer look tells a change of the server from one of a
@@ -146,6 +148,7 @@ impl Adaptive {
             began_at: 1,
             anew: false,
             uneven: None,
+            held_up: None,
             client_bound: None,
             wary: false,
             answers: 0,
@@ -248,9 +251,7 @@ impl Adaptive {
         let silence = reading.now.saturating_sub(std::mem::replace(&mut self.last_read, reading.now));
         self.silence = silence;
         let usual = 10.0 * self.interval;
-        let came = (silence as f64 / self.gap.max(1.0)).min(reading.in_flight as f64 / self.width as f64);
-        // What comes while the client pauses is there at once. Else a request was slow, and the others waited behind it.
-        let stalled = silence > STALL && 4.0 * f64::from(reading.answers) < came;
+        let stalled = silence > STALL && self.are_few_of(reading, silence);
         let paused = silence > PAUSE
             && self.interval > 0.0
             && silence as f64 > usual
@@ -262,6 +263,18 @@ impl Adaptive {
             let ready = silence as f64 / self.gap * self.width as f64;
             (ready as u64).min(reading.requests as u64)
         })
+    }
+
+    /// Whether a reading has few of the answers that a connection usually brings in this time. What comes while the client pauses is
+    /// there at once: a request was slow, and the others wait behind it.
+    fn are_few_of(&self, reading: &Reading, nanos: u64) -> bool {
+        let came = (nanos as f64 / self.gap.max(1.0)).min(reading.in_flight as f64 / self.width as f64);
+        4.0 * f64::from(reading.answers) < came
+    }
+
+    /// Whether the connection was silent because of a slow request.
+    fn is_held(&self, reading: &Reading) -> bool {
+        reading.gap.is_some_and(|gap| self.are_few_of(reading, gap))
     }
 
     /// Follows the gap, and how much may be put on a connection.
@@ -344,7 +357,7 @@ impl Adaptive {
         // Those in front of the first ones were few: what the last ones will wait is what counts.
         let to_come = requests as f64 / self.width as f64 * gap;
         let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
-        if crowded && expected.shared() > 0.1 && !self.reference.is_client_bound() {
+        if crowded && expected.shared() > 0.1 && !self.is_client_bound(&expected, now) {
             self.multiply(reading, self.are_few(now));
         } else {
             self.be_steady(now, (self.width, self.reference.gap), Direction::Down);
@@ -463,11 +476,19 @@ impl Adaptive {
         if self.epoch.is_uneven() {
             self.uneven = Some(now);
         }
+        if self.epoch.is_held_up() {
+            self.held_up = Some(now);
+        }
     }
 
     /// Whether a few requests are much slower than the others, of late.
     fn is_uneven(&self, now: u64) -> bool {
         self.uneven.is_some_and(|at| now.saturating_sub(at) < UNEVEN_FOR)
+    }
+
+    /// Whether the client is what is slow, and no requests wait for slow ones.
+    fn is_client_bound(&self, latest: &Sums, now: u64) -> bool {
+        latest.is_client_bound() && self.held_up.is_none_or(|at| now.saturating_sub(at) >= UNEVEN_FOR)
     }
 }
 
@@ -497,6 +518,7 @@ impl Sizing for Adaptive {
             self.phase = Phase::Settling { next, answers, since: now, until, stopped };
             return;
         }
+        let held = self.is_held(reading);
         self.note_gap(reading);
         if let Phase::Settling { next, answers, since, until, stopped } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);
@@ -526,7 +548,7 @@ impl Sizing for Adaptive {
             self.epoch = Epoch::at(now, self.of_node.of_all_lanes());
             return;
         }
-        self.epoch.add(reading, self.silence);
+        self.epoch.add(reading, self.silence, held);
         match (self.phase, self.starting) {
             (Phase::Reference, true) => self.start_reference(reading),
             (Phase::Trial, true) => self.start_trial(reading),

@@ -40,6 +40,8 @@ pub(super) struct Epoch {
     pub(super) gap_answers: u64,
     /// The squares of the gaps, in microseconds.
     pub(super) gap_squares: f64,
+    /// Of those at whose end few of the connection's requests had been answered.
+    held_squares: f64,
     pub(super) alone: u64,
     /// The squares of the times of requests alone, in microseconds.
     pub(super) alone_squares: f64,
@@ -54,15 +56,18 @@ impl Epoch {
         Self { began: now, before: of_all_lanes, ..Self::default() }
     }
 
-    /// Takes in a reading, so many nanoseconds after the one before.
-    pub(super) fn add(&mut self, reading: &Reading, since: u64) {
+    /// Takes in a reading, so many nanoseconds after the one before; `held`: few of the connection's requests have been answered
+    /// in its gap.
+    pub(super) fn add(&mut self, reading: &Reading, since: u64, held: bool) {
         self.answers += u64::from(reading.answers);
         self.reads += 1;
         self.load += reading.requests as u64 * since;
         self.most = self.most.max(reading.requests);
         if let Some(gap) = reading.gap {
             self.gap += gap;
-            self.gap_squares += (gap as f64 / 1e3).powi(2);
+            let square = (gap as f64 / 1e3).powi(2);
+            self.gap_squares += square;
+            self.held_squares += if held { square } else { 0.0 };
             self.gap_answers += u64::from(reading.answers);
         }
         if let Some(alone) = reading.alone {
@@ -115,7 +120,11 @@ impl Epoch {
     /// Nanoseconds until a busy connection brings its next answers, seen from any moment: long where few requests are much
     /// slower than the others.
     fn silence(&self) -> u64 {
-        if self.gap == 0 { 0 } else { (self.gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
+        self.silence_of(self.gap_squares)
+    }
+
+    fn silence_of(&self, gap_squares: f64) -> u64 {
+        if self.gap == 0 { 0 } else { (gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
     }
 
     /// Whether a few requests are much slower than the others: half the mean square of their times over the mean is more
@@ -124,6 +133,12 @@ impl Epoch {
         let alone = self.alone as f64 / 1e3;
         let shared = self.silence() as f64 > 4e3 * self.gap();
         shared || (self.alones >= 32 && self.alone_squares * f64::from(self.alones) > 8.0 * alone * alone)
+    }
+
+    /// Whether requests on a connection wait for a slow one. While a client that is busy is away, a connection is silent, too, but
+    /// then nearly all of its requests have been answered.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.silence_of(self.held_squares) as f64 > 4e3 * self.gap()
     }
 
     /// Whether requests take about as long as each other, or no less so than with an exponential distribution.
@@ -294,7 +309,7 @@ mod tests {
         let mut epoch = Epoch::default();
         for gap in gaps {
             let reading = Reading { gap: Some(1000 * gap), answers: 1, ..Reading::new(0, 7, 7) };
-            epoch.add(&reading, 1000 * gap);
+            epoch.add(&reading, 1000 * gap, false);
         }
         epoch
     }
@@ -323,7 +338,11 @@ mod tests {
         let epoch = |times: &[u64]| {
             let mut epoch = Epoch::default();
             for time in times {
-                epoch.add(&Reading { alone: Some(1000 * time), answers: 1, ..Reading::new(0, 7, 7) }, 1000 * time);
+                epoch.add(
+                    &Reading { alone: Some(1000 * time), answers: 1, ..Reading::new(0, 7, 7) },
+                    1000 * time,
+                    false,
+                );
             }
             epoch
         };
@@ -341,7 +360,7 @@ mod tests {
             let mut epoch = Epoch::default();
             readings.iter().position(|&(gap, answers)| {
                 let reading = Reading { gap: Some(1000 * gap), answers, ..Reading::new(0, 7, 7) };
-                epoch.add(&reading, 1000 * gap);
+                epoch.add(&reading, 1000 * gap, false);
                 epoch.follow_late(&reading, 100.0)
             })
         };
@@ -387,8 +406,8 @@ mod tests {
     #[test]
     fn the_most_requests_are_those_of_one_moment() {
         let mut epoch = epoch([80; 10]);
-        epoch.add(&Reading { answers: 1, ..Reading::new(0, 30, 30) }, 80_000);
-        epoch.add(&Reading { answers: 1, ..Reading::new(0, 9, 9) }, 80_000);
+        epoch.add(&Reading { answers: 1, ..Reading::new(0, 30, 30) }, 80_000, false);
+        epoch.add(&Reading { answers: 1, ..Reading::new(0, 9, 9) }, 80_000, false);
         let sums = epoch.sums(960_000);
         assert_eq!(sums.most, 30);
         assert!((sums.requests - 109.0 / 12.0).abs() < 0.01, "{}", sums.requests);

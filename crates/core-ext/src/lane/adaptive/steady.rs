@@ -86,6 +86,7 @@ impl Adaptive {
                 if plainly {
                     // The server has changed: what was slow was the one before.
                     self.uneven = None;
+                    self.held_up = None;
                     changed = true;
                     self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
                 }
@@ -189,9 +190,9 @@ impl Adaptive {
         }
     }
 
-    /// Whether requests wait for a few slow ones on their connections. A client that is busy looks the same.
+    /// Whether requests wait for a few slow ones on their connections.
     fn is_held_up(&self, latest: &Sums, now: u64) -> bool {
-        self.is_uneven(now) && latest.rate < FAST && !latest.is_client_bound()
+        self.is_uneven(now) && latest.rate < FAST && !self.is_client_bound(latest, now)
     }
 
     /// Whether connections cost more than they may bring: processors limit the throughput, and a request takes less than

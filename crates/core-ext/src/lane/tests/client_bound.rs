@@ -68,15 +68,36 @@ fn a_longer_gap_on_more_connections_is_no_change_of_the_server() {
     }
 }
 
+/// Twenty answers with each read of one connection, at a rate of 0.015 per microsecond.
+fn in_crowds(width: usize) -> (u32, f64) {
+    let answers = 20_u32.div_ceil(width as u32);
+    (answers, f64::from(answers) / 0.015)
+}
+
 /// On a processor that others use, too, some answers wait for the client's turn. It looks as if a few requests took long, for which a
-/// connection per request would be tried. Only the answers of all three nodes together show that the client is busy.
+/// connection per request would be tried. Only the answers of all three nodes together show that the client is busy, and that nearly
+/// all requests have been answered meanwhile, that it was away.
 #[test]
 fn turns_of_a_scheduler_are_no_slow_requests() {
     let mut client = Client::new();
     let widths = client.read(2000.0, |width, n| {
-        let answers = 20_u32.div_ceil(width as u32);
-        (answers, f64::from(answers) / 0.015 + if n.is_multiple_of(40) { 12_000.0 } else { 0.0 })
+        let (answers, since) = in_crowds(width);
+        if n.is_multiple_of(40) { (REQUESTS.div_ceil(width) as u32, since + 12_000.0) } else { (answers, since) }
     });
     let widest = widths.iter().max().unwrap();
     assert!(*widest <= 4, "{widest} connections");
+}
+
+/// One request in a hundred takes 20 ms, and those behind it on its connection wait: also for a client that is busy, and so reads
+/// several answers at a time, more connections are tried.
+#[test]
+fn slow_requests_hold_up_a_busy_client() {
+    let mut client = Client::new();
+    let widths = client.read(200.0, |width, n| {
+        let (answers, since) = in_crowds(width);
+        let slow = n.is_multiple_of(100 / answers as usize);
+        if slow { (answers.min(2), since + 20_000.0 / width as f64) } else { (answers, since) }
+    });
+    let widest = widths.iter().max().unwrap();
+    assert!(*widest >= 16, "{widest} connections");
 }
