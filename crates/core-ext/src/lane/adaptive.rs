@@ -251,7 +251,7 @@ impl Adaptive {
         let silence = reading.now.saturating_sub(std::mem::replace(&mut self.last_read, reading.now));
         self.silence = silence;
         let usual = 10.0 * self.interval;
-        let stalled = silence > STALL && self.are_few_of(reading, silence);
+        let stalled = silence > STALL && self.brings_little(reading, silence);
         let paused = silence > PAUSE
             && self.interval > 0.0
             && silence as f64 > usual
@@ -265,16 +265,11 @@ impl Adaptive {
         })
     }
 
-    /// Whether a reading has few of the answers that a connection usually brings in this time. What comes while the client pauses is
-    /// there at once: a request was slow, and the others wait behind it.
-    fn are_few_of(&self, reading: &Reading, nanos: u64) -> bool {
+    /// Whether a connection brings few of the answers that it usually has after such a time. If the client was away, they are all
+    /// there: a request was slow, and the others wait behind it.
+    fn brings_little(&self, reading: &Reading, nanos: u64) -> bool {
         let came = (nanos as f64 / self.gap.max(1.0)).min(reading.in_flight as f64 / self.width as f64);
         4.0 * f64::from(reading.answers) < came
-    }
-
-    /// Whether the connection was silent because of a slow request.
-    fn is_held(&self, reading: &Reading) -> bool {
-        reading.gap.is_some_and(|gap| self.are_few_of(reading, gap))
     }
 
     /// Follows the gap, and how much may be put on a connection.
@@ -357,7 +352,7 @@ impl Adaptive {
         // Those in front of the first ones were few: what the last ones will wait is what counts.
         let to_come = requests as f64 / self.width as f64 * gap;
         let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
-        if crowded && expected.shared() > 0.1 && !self.is_client_bound(&expected, now) {
+        if crowded && expected.shared() > 0.1 && !self.is_merely_busy(&self.reference, now) {
             self.multiply(reading, self.are_few(now));
         } else {
             self.be_steady(now, (self.width, self.reference.gap), Direction::Down);
@@ -486,8 +481,8 @@ impl Adaptive {
         self.uneven.is_some_and(|at| now.saturating_sub(at) < UNEVEN_FOR)
     }
 
-    /// Whether the client is what is slow, and no requests wait for slow ones.
-    fn is_client_bound(&self, latest: &Sums, now: u64) -> bool {
+    /// Whether the client is what is slow, and requests do not wait for slow ones, of late.
+    fn is_merely_busy(&self, latest: &Sums, now: u64) -> bool {
         latest.is_client_bound() && self.held_up.is_none_or(|at| now.saturating_sub(at) >= UNEVEN_FOR)
     }
 }
@@ -518,7 +513,8 @@ impl Sizing for Adaptive {
             self.phase = Phase::Settling { next, answers, since: now, until, stopped };
             return;
         }
-        let held = self.is_held(reading);
+        // Compared with the gaps before this one.
+        let held = reading.gap.is_some_and(|gap| self.brings_little(reading, gap));
         self.note_gap(reading);
         if let Phase::Settling { next, answers, since, until, stopped } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);

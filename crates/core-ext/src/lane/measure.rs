@@ -40,7 +40,7 @@ pub(super) struct Epoch {
     pub(super) gap_answers: u64,
     /// The squares of the gaps, in microseconds.
     pub(super) gap_squares: f64,
-    /// Of those at whose end few of the connection's requests had been answered.
+    /// The part of that of gaps at whose end few of the connection's requests had been answered.
     held_squares: f64,
     pub(super) alone: u64,
     /// The squares of the times of requests alone, in microseconds.

@@ -79,7 +79,7 @@ pub(crate) enum OnCancel {
 }
 
 /// Attaches to an exception what a call that was cancelled has done.
-pub(crate) type Tell = Box<dyn Fn(Python<'_>, &PyErr) + Send>;
+pub(crate) type Tell = Box<dyn FnOnce(Python<'_>, &PyErr) + Send>;
 
 /// Makes the future of an operation once its loop is known, given a handle to the loop's lane.
 pub(super) type StartFuture = Box<dyn FnOnce(HostHandle) -> (TaskFuture, OnCancel) + Send>;

@@ -11,7 +11,6 @@ use aerolane::sync::Mutex;
 use aerolane::writer::{NewOutcome, PutQueue};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyTuple};
 
@@ -149,7 +148,6 @@ struct Puts {
     /// How many have been asked for, and how many were handed over.
     asked: usize,
     handed: usize,
-    turn: Turn,
     /// The user key of a record, as a field of a request.
     user_key: Vec<u8>,
     /// Why a record that waited for room was not handed over.
@@ -168,31 +166,32 @@ impl Drop for Made {
     }
 }
 
-/// When others have a turn.
+/// How long records are handed over before others have a turn.
 struct Turn {
     began: Instant,
-    /// After so many records.
-    after: usize,
-    /// The clock is read after so many.
-    look_after: usize,
+    /// How many had been handed over by then.
+    first: usize,
+    /// The clock is read when so many have been.
+    look_at: usize,
 }
 
 impl Turn {
-    /// Records of a turn.
-    const MOST: usize = 256;
-    /// How long one takes, if the iterable is slow, and how often the clock is read.
-    const LONGEST: (Duration, usize) = (Duration::from_millis(1), 8);
+    const MOST_RECORDS: usize = 256;
+    /// If the iterable is slow.
+    const LONGEST: Duration = Duration::from_millis(1);
+    /// The clock is read after so many records.
+    const LOOK_EVERY: usize = 8;
 
     fn new(handed: usize) -> Self {
-        Self { began: Instant::now(), after: handed + Self::MOST, look_after: handed + Self::LONGEST.1 }
+        Self { began: Instant::now(), first: handed, look_at: handed + Self::LOOK_EVERY }
     }
 
     fn is_over(&mut self, handed: usize) -> bool {
-        if handed < self.look_after {
+        if handed < self.look_at {
             return false;
         }
-        self.look_after = handed + Self::LONGEST.1;
-        handed >= self.after || self.began.elapsed() >= Self::LONGEST.0
+        self.look_at = handed + Self::LOOK_EVERY;
+        handed - self.first >= Self::MOST_RECORDS || self.began.elapsed() >= Self::LONGEST
     }
 }
 
@@ -202,6 +201,7 @@ impl Puts {
         common.core.check_open(py)?;
         let dataset: Option<Option<&Bound<'_, DataSet>>> = optional("dataset", arguments.dataset)?;
         let names = dataset.flatten().map(|dataset| dataset.get().names());
+        let expected = if common.failures_only { 0 } else { room(arguments.records) };
         Ok(Self {
             common: Arc::clone(common),
             records: Records::of(arguments.records)?,
@@ -209,17 +209,9 @@ impl Puts {
             policy: PolicyOf::of(arguments)?,
             queue: PutQueue::default(),
             ended: None,
-            made: Made {
-                outcomes: aerolane::OutcomeList::with_capacity(if common.failures_only {
-                    0
-                } else {
-                    room(arguments.records)
-                }),
-                left: Arc::default(),
-            },
+            made: Made { outcomes: aerolane::OutcomeList::with_capacity(expected), left: Arc::default() },
             asked: 0,
             handed: 0,
-            turn: Turn::new(0),
             user_key: Vec::new(),
             failed: None,
         })
@@ -230,7 +222,7 @@ impl Puts {
         if let Some(error) = self.failed.take() {
             return Err(errors::to_py(py, &error));
         }
-        self.turn = Turn::new(self.handed);
+        let mut turn = Turn::new(self.handed);
         loop {
             while !self.queue.is_empty() {
                 if let Some((key, shape)) = self.hand_queue_over(py)? {
@@ -240,7 +232,7 @@ impl Puts {
             if let Some(ended) = self.ended.take() {
                 return ended.map(|()| Stop::Over);
             }
-            if self.turn.is_over(self.handed) {
+            if turn.is_over(self.handed) {
                 return Ok(Stop::Turn);
             }
             self.gather(py);
@@ -400,11 +392,8 @@ impl InParts for Puts {
         }
         let (left, core) = (Arc::clone(&self.made.left), Arc::clone(&self.common.core));
         OnCancel::Tell(Box::new(move |py, error| {
-            // Asyncio raises one exception twice: out of the result, and where the coroutine stands.
-            if !error.value(py).hasattr(intern!(py, "outcomes")).unwrap_or(true) {
-                let outcomes = std::mem::take(&mut *left.lock());
-                add_outcomes(py, error, outcomes, &core);
-            }
+            let outcomes = std::mem::take(&mut *left.lock());
+            add_outcomes(py, error, outcomes, &core);
         }))
     }
 

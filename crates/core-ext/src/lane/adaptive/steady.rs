@@ -192,7 +192,7 @@ impl Adaptive {
 
     /// Whether requests wait for a few slow ones on their connections.
     fn is_held_up(&self, latest: &Sums, now: u64) -> bool {
-        self.is_uneven(now) && latest.rate < FAST && !self.is_client_bound(latest, now)
+        self.is_uneven(now) && latest.rate < FAST && !self.is_merely_busy(latest, now)
     }
 
     /// Whether connections cost more than they may bring: processors limit the throughput, and a request takes less than

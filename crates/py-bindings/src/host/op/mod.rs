@@ -322,17 +322,15 @@ impl Op {
         error
     }
 
-    /// An exception is raised where the operation was awaited: it hears what a call that was cancelled had done.
+    /// The first exception that is raised where a cancelled operation was awaited hears what the call had done. (Asyncio raises it
+    /// twice: out of the result, and where the coroutine stands.)
     fn tell(&self, py: Python<'_>, error: &PyErr) {
-        if self.status.get() != Status::Cancelled || !self.claim() {
-            return;
-        }
-        // Taken out meanwhile: this runs Python code.
-        let work = self.work.take();
-        if let Work::Cancelled(tell) = &work {
+        if self.status.get() == Status::Cancelled
+            && self.claim()
+            && let Work::Cancelled(tell) = self.work.take()
+        {
             tell(py, error);
         }
-        *self.work.borrow_mut() = work;
     }
 
     /// A new reference to the outcome. Null if there is none, or if it is another thread's: an operation without a loop

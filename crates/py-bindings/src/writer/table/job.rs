@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use aerolane::Error;
 use aerolane::raw::BlockShape;
 use aerolane::writer::RawWriter;
-use pyo3::intern;
 use pyo3::prelude::*;
 use tokio::sync::Notify;
 
@@ -219,13 +218,7 @@ impl Job {
             };
             made
         };
-        let tell = move |py: Python<'_>, error: &PyErr| {
-            // Asyncio raises one exception twice: out of the result, and where the coroutine stands.
-            if !error.value(py).hasattr(intern!(py, "summary")).unwrap_or(true) {
-                add_summary(py, error, so_far.result());
-            }
-        };
-        (written, OnCancel::Tell(Box::new(tell)))
+        (written, OnCancel::Tell(Box::new(move |py, error| add_summary(py, error, so_far.result()))))
     }
 }
 

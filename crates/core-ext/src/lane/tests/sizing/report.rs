@@ -93,7 +93,7 @@ impl Scenario {
 
     /// Runs an adaptive lane.
     pub(super) fn run(&self) -> Vec<Verdict> {
-        self.run_with(super::adaptive())
+        self.run_with(super::adaptive(), false)
     }
 
     /// Whether one fixed number of connections is the best for all of the run.
@@ -101,14 +101,14 @@ impl Scenario {
         self.params.changes.is_empty()
     }
 
-    /// Runs the best fixed number of connections in its place.
+    /// Runs the best fixed number of connections in its place, with all of them open at the start, as when it was found.
     pub(super) fn run_best(&self) -> Vec<Verdict> {
         let params = self.resolved();
         let width = oracle::best(&self.name, &params).width;
-        self.run_with(oracle::fixed(width, params.servers.len()))
+        self.run_with(oracle::fixed(width, params.servers.len()), true)
     }
 
-    fn run_with(&self, sizing: LaneSizing) -> Vec<Verdict> {
+    fn run_with(&self, sizing: LaneSizing, warm: bool) -> Vec<Verdict> {
         let parts = self.parts();
         let bests: Vec<Best> = parts.iter().map(|part| oracle::best(&part.name, &part.params)).collect();
         let slowest = bests.iter().map(|best| best.throughput).fold(f64::MAX, f64::min);
@@ -123,7 +123,7 @@ impl Scenario {
             _ => warm_time + nanos(super::answers(&params) as f64),
         };
         let extent = Extent { warm_time, warm_answers: 0, answers: usize::MAX, end, window };
-        let run = World::new(&params, sizing, false, extent).run();
+        let run = World::new(&params, sizing, warm, extent).run();
         let longest = run.done.iter().map(|d| d.latency).max().unwrap_or(0).max(run.oldest);
         parts
             .iter()
