@@ -12,18 +12,19 @@ struct Client {
     lane: Adaptive,
     now: f64,
     nodes: [AnswerCounter; 3],
+    /// Answers per microsecond of each of the other nodes; `None`: as many as of this one.
+    others: Option<f64>,
 }
 
 impl Client {
     fn new() -> Self {
         let metrics = Metrics::new();
         let nodes = [0, 1, 2].map(|node| metrics.answers.counter(node, 0, 0));
-        Self { lane: Adaptive::new(nodes[0].clone()), now: 1e6, nodes }
+        Self { lane: Adaptive::new(nodes[0].clone()), now: 1e6, nodes, others: None }
     }
 
     /// Reads for so many milliseconds. `read` is told the width, and how many reads there were, and says how many answers the
-    /// next one brings, and how many microseconds after the one before. As many come from each of the other nodes. Returns
-    /// the width at each read.
+    /// next one brings, and how many microseconds after the one before. Returns the width at each read.
     fn read(&mut self, millis: f64, mut read: impl FnMut(usize, usize) -> (u32, f64)) -> Vec<usize> {
         let (end, bounds) = (self.now + 1e3 * millis, Bounds { least: 1, start: 1, max: 256 });
         let mut widths = Vec::new();
@@ -31,7 +32,12 @@ impl Client {
             let width = self.lane.width(bounds);
             let (answers, since) = read(width, widths.len());
             self.now += since;
-            self.nodes.iter().for_each(|node| node.add(answers));
+            let of_others = self.others.map_or(answers, |rate| (rate * since) as u32);
+            let [node, others @ ..] = &self.nodes;
+            node.add(answers);
+            for other in others {
+                other.add(of_others);
+            }
             // Connections take turns.
             let gap = Some((1e3 * since * width as f64) as u64);
             let now = (1e3 * self.now) as u64;
@@ -88,16 +94,19 @@ fn turns_of_a_scheduler_are_no_slow_requests() {
     assert!(*widest <= 4, "{widest} connections");
 }
 
-/// One request in a hundred takes 20 ms, and those behind it on its connection wait: also for a client that is busy, and so reads
-/// several answers at a time, more connections are tried.
+/// One request in a hundred takes 20 ms at this node, and those behind it on its connection wait. The other nodes keep the client
+/// busy, and it reads several answers at a time: more connections help nevertheless.
 #[test]
 fn slow_requests_hold_up_a_busy_client() {
     let mut client = Client::new();
-    let widths = client.read(200.0, |width, n| {
+    client.others = Some(0.015);
+    let widths = client.read(2000.0, |width, n| {
         let (answers, since) = in_crowds(width);
         let slow = n.is_multiple_of(100 / answers as usize);
         if slow { (answers.min(2), since + 20_000.0 / width as f64) } else { (answers, since) }
     });
-    let widest = widths.iter().max().unwrap();
-    assert!(*widest >= 16, "{widest} connections");
+    let mut late = widths[widths.len() / 2..].to_vec();
+    late.sort_unstable();
+    let median = late[late.len() / 2];
+    assert!(median >= 8, "{median} connections");
 }
